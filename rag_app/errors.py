@@ -1,0 +1,103 @@
+"""Every error the app raises.
+
+RagAppError
+├── SettingsError
+├── RuntimeNotStartedError
+├── NotFoundError
+├── DatabaseError
+│   ├── ServerStartError
+│   └── SnapshotConflictError        retryable
+├── IngestionError
+│   ├── UnsupportedSourceError
+│   ├── MissingDependencyError
+│   ├── SourceUnavailableError       retryable
+│   ├── ForbiddenAddressError
+│   └── EmptyContentError
+└── ProviderError
+    ├── ProviderUnavailableError     retryable
+    ├── ProviderRefusedError
+    └── ContextTooLongError
+
+A message is one sentence a person can read: what happened, to which thing, and what to do.
+"""
+
+from typing import ClassVar
+
+
+class RagAppError(Exception):
+    """Something went wrong in Pincite."""
+
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or type(self).__doc__)
+
+
+class SettingsError(RagAppError):
+    """A setting has a value that cannot be used."""
+
+
+class RuntimeNotStartedError(RagAppError):
+    """The app is not running in this process: start it with `python -m rag_app serve`."""
+
+
+class NotFoundError(RagAppError):
+    """There is no such thing in this workspace."""
+
+
+class DatabaseError(RagAppError):
+    """The database could not be used."""
+
+
+class ServerStartError(DatabaseError):
+    """The embedded PostgreSQL server did not start."""
+
+
+class SnapshotConflictError(DatabaseError):
+    """Somebody else published at the same moment."""
+
+    retryable = True
+
+
+class IngestionError(RagAppError):
+    """The document could not be taken in."""
+
+
+class UnsupportedSourceError(IngestionError):
+    """This kind of source cannot be read."""
+
+
+class MissingDependencyError(IngestionError):
+    """Something this source needs is not installed."""
+
+
+class SourceUnavailableError(IngestionError):
+    """The source did not answer; it may answer later."""
+
+    retryable = True
+
+
+class ForbiddenAddressError(IngestionError):
+    """The address leads into a private network, where Pincite does not go."""
+
+
+class EmptyContentError(IngestionError):
+    """The source holds no text."""
+
+
+class ProviderError(RagAppError):
+    """The language model could not be used."""
+
+
+class ProviderUnavailableError(ProviderError):
+    """The language model did not answer; it may answer later."""
+
+    retryable = True
+
+
+class ProviderRefusedError(ProviderError):
+    """The language model refused: check the key and the quota."""
+
+
+class ContextTooLongError(ProviderError):
+    """The question and its context are too long for this model."""

@@ -1,0 +1,173 @@
+"""The values a question turns into on its way: hits, passages, context, citations, events."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a question may look at; empty means everything in the snapshot."""
+
+    source_types: tuple[str, ...] = ()
+    document_ids: tuple[int, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The set of chunks one question sees: a workspace at one snapshot, filtered."""
+
+    workspace_id: int
+    snapshot: int
+    filters: Filters = Filters()
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A chunk in one ranked list.
+
+    `score` is the leg's own: cosine similarity for the vector leg, BM25 for the full-text leg.
+    `share` is set by the full-text leg: BM25 over the sum of the idf of all question terms, about
+    0..1, small when few of the question's words match.
+    """
+
+    chunk_id: int
+    rank: int
+    score: float
+    share: float = 0.0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A chunk after fusion, with the legs that found it and its rank in each."""
+
+    chunk_id: int
+    score: float
+    distance: float | None
+    legs: Mapping[str, int | None]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A chunk loaded with its document's title and locator, ready to show or cite.
+
+    `start` and `end` are offsets of `text` in the version's content, in code points.
+    """
+
+    chunk_id: int
+    document_id: int
+    version_id: int
+    title: str
+    uri: str
+    source_type: str
+    language: str
+    ordinal: int
+    text: str
+    start: int
+    end: int
+    page: int | None
+    second: int | None
+    heading: str | None
+    link: str
+    score: float = 0.0
+    distance: float | None = None
+    legs: Mapping[str, int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Context:
+    """The numbered passages given to the model: `passages[0]` is [1]."""
+
+    passages: tuple[Passage, ...]
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A marker tied to the words of a passage that support it.
+
+    `quote` is the slice `start:end` of the version's content, so it can be found again character
+    by character; `page` and `second` are those of the quote, not of the whole passage.
+    `verbatim` is False where no supporting sentence was found and the passage's start stands in.
+    """
+
+    marker: int
+    passage: Passage
+    quote: str
+    start: int
+    end: int
+    page: int | None
+    second: int | None
+    verbatim: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The finished answer: markers that exist, a citation each, and what nothing supports."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    unsupported: tuple[str, ...]
+    abstained: bool
+
+
+@dataclass(frozen=True)
+class PastTurn:
+    """A finished turn of the conversation, as the rewrite and the answer see it."""
+
+    question: str
+    answer: str
+
+
+# The events of a turn, in order: Rewritten, Retrieved, Delta*, Finished; or Failed at any point.
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """The question that stands alone, used for retrieval only."""
+
+    standalone_question: str
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """The passages the answer will rest on; the page shows them before the first word."""
+
+    passages: tuple[Passage, ...]
+    snapshot: int
+    embedding_model: str
+    notice: str = ""
+
+
+@dataclass(frozen=True)
+class Delta:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The whole turn."""
+
+    question: str
+    standalone_question: str
+    answer: Answer
+    snapshot: int
+    embedding_model: str
+    timings_ms: Mapping[str, float]
+    log: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The turn could not be finished; `text` keeps what had been written."""
+
+    message: str
+    text: str = ""
+
+
+Event = Rewritten | Retrieved | Delta | Finished | Failed
+History = Sequence[PastTurn]
