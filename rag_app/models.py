@@ -37,6 +37,32 @@ def _reference(target: str, *, index: bool = True, nullable: bool = False) -> An
     )
 
 
+def _owner() -> Any:
+    return Field(
+        default=None,
+        sa_column=Column(
+            BigInteger, ForeignKey("workspace.id", ondelete="CASCADE"), nullable=False
+        ),
+    )
+
+
+def _owner_key() -> Any:
+    return Field(
+        default=None,
+        sa_column=Column(
+            BigInteger, ForeignKey("workspace.id", ondelete="CASCADE"), primary_key=True
+        ),
+    )
+
+
+def _plain_owner() -> Any:
+    return Field(default=None, sa_column=Column(BigInteger, nullable=False))
+
+
+def _words(default: str = "") -> Any:
+    return Field(default=default, sa_column_kwargs={"server_default": default})
+
+
 def _now() -> Any:
     return Field(
         default=None,
@@ -56,7 +82,7 @@ class Workspace(SQLModel, table=True):
 
     id: int = _identity()
     name: str = Field(unique=True)
-    language: str = Field(default="simple", sa_column_kwargs={"server_default": "simple"})
+    language: str = _words("simple")
     live_snapshot: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     created_at: datetime = _now()
 
@@ -77,21 +103,30 @@ class Document(SQLModel, table=True):
     """One thing the person added, and how far it has come."""
 
     __table_args__ = (
-        Index("document_uri", "workspace_id", "uri", unique=True),
+        Index(
+            "document_uri",
+            "workspace_id",
+            "uri",
+            unique=True,
+            postgresql_where=text("removed_at is null"),
+        ),
         CheckConstraint("status in ('queued', 'running', 'ready', 'failed', 'cancelled')"),
     )
 
     id: int = _identity()
     workspace_id: int = _reference("workspace.id")
-    source_type: str = Field(default="")
+    source_type: str = _words()
     uri: str
     title: str
     file_key: str | None = None
-    status: str = Field(default="queued", sa_column_kwargs={"server_default": "queued"})
-    step: str = Field(default="", sa_column_kwargs={"server_default": ""})
+    status: str = _words("queued")
+    step: str = _words()
     progress: float = Field(default=0, sa_column_kwargs={"server_default": "0"})
     error: str | None = None
     unchanged: bool = Field(default=False, sa_column_kwargs={"server_default": "false"})
+    removed_at: datetime | None = Field(
+        default=None, sa_column=Column(DateTime(timezone=True), nullable=True)
+    )
     created_at: datetime = _now()
     updated_at: datetime = _now()
 
@@ -104,15 +139,15 @@ class DocumentVersion(SQLModel, table=True):
 
     id: int = _identity()
     document_id: int = _reference("document.id")
-    workspace_id: int = _reference("workspace.id", index=False)
+    workspace_id: int = _owner()
     content_hash: str
     content: str = Field(sa_column=Column(Text, nullable=False))
     locators: dict = _json()
-    language: str = "simple"
+    language: str = _words("simple")
     file_key: str | None = None
     page_count: int | None = None
     duration_seconds: int | None = None
-    chunk_count: int = 0
+    chunk_count: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
     extraction: dict = _json()
     created_at: datetime = _now()
 
@@ -120,7 +155,7 @@ class DocumentVersion(SQLModel, table=True):
 class Snapshot(SQLModel, table=True):
     """A numbered, frozen set of versions, embedded with one model."""
 
-    workspace_id: int = Field(foreign_key="workspace.id", primary_key=True, ondelete="CASCADE")
+    workspace_id: int = _owner_key()
     number: int = Field(primary_key=True)
     embedding_model_id: int = Field(foreign_key="embedding_model.id")
     reason: str
@@ -131,7 +166,7 @@ class Snapshot(SQLModel, table=True):
 class Membership(SQLModel, table=True):
     """In which snapshots a version stands: added_in <= n < removed_in."""
 
-    workspace_id: int = Field(foreign_key="workspace.id", primary_key=True, ondelete="CASCADE")
+    workspace_id: int = _owner_key()
     version_id: int = Field(
         sa_column=Column(
             BigInteger, ForeignKey("document_version.id", ondelete="CASCADE"), primary_key=True
@@ -149,7 +184,7 @@ class Chunk(SQLModel, table=True):
     __table_args__ = (UniqueConstraint("version_id", "ordinal"),)
 
     id: int = _identity()
-    workspace_id: int = Field(foreign_key="workspace.id", ondelete="CASCADE")
+    workspace_id: int = _owner()
     version_id: int = _reference("document_version.id", index=False)
     ordinal: int
     content: str = Field(sa_column=Column(Text, nullable=False))
@@ -175,7 +210,7 @@ class ChunkTextIndex(SQLModel, table=True):
     chunk_id: int = Field(
         sa_column=Column(BigInteger, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True)
     )
-    workspace_id: int
+    workspace_id: int = _plain_owner()
     version_id: int = Field(sa_column=Column(BigInteger, nullable=False))
     language: str = Field(sa_column=Column(REGCONFIG, nullable=False))
     tsv: Any = Field(sa_column=Column(TSVECTOR, nullable=False))
@@ -188,7 +223,7 @@ class Embedding(SQLModel, table=True):
         sa_column=Column(BigInteger, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True)
     )
     model_id: int = Field(foreign_key="embedding_model.id", primary_key=True)
-    workspace_id: int
+    workspace_id: int = _plain_owner()
     version_id: int = Field(sa_column=Column(BigInteger, nullable=False))
     vector: Any = Field(sa_column=Column(HALFVEC(), nullable=False))
 
@@ -199,11 +234,11 @@ class Embedding(SQLModel, table=True):
 
 
 class TermStatistics(SQLModel, table=True):
-    """In how many live chunks of a language a lexeme occurs; moved in the publishing transaction."""
+    """In how many live chunks of a language a lexeme occurs; kept by each publication."""
 
     __tablename__ = "term_statistics"
 
-    workspace_id: int = Field(foreign_key="workspace.id", primary_key=True, ondelete="CASCADE")
+    workspace_id: int = _owner_key()
     language: str = Field(sa_column=Column(REGCONFIG, primary_key=True))
     term: str = Field(primary_key=True)
     documents: int
@@ -214,7 +249,7 @@ class LanguageStatistics(SQLModel, table=True):
 
     __tablename__ = "language_statistics"
 
-    workspace_id: int = Field(foreign_key="workspace.id", primary_key=True, ondelete="CASCADE")
+    workspace_id: int = _owner_key()
     language: str = Field(sa_column=Column(REGCONFIG, primary_key=True))
     chunks: int
     lexemes: int = Field(sa_column=Column(BigInteger, nullable=False))
@@ -243,15 +278,15 @@ class Turn(SQLModel, table=True):
     )
 
     id: int = _identity()
-    workspace_id: int = Field(foreign_key="workspace.id", ondelete="CASCADE")
+    workspace_id: int = _owner()
     conversation_id: int = _reference("conversation.id", index=False)
     ordinal: int
     question: str
-    standalone_question: str = ""
-    answer: str = ""
-    status: str = "running"
+    standalone_question: str = _words()
+    answer: str = _words()
+    status: str = _words("running")
     error: str | None = None
-    abstained: bool = False
+    abstained: bool = Field(default=False, sa_column_kwargs={"server_default": "false"})
     unsupported: list = _json("[]")
     passages: list = _json("[]")
     snapshot: int | None = None
@@ -268,7 +303,7 @@ class CitationRow(SQLModel, table=True):
         sa_column=Column(BigInteger, ForeignKey("turn.id", ondelete="CASCADE"), primary_key=True)
     )
     marker: int = Field(primary_key=True)
-    workspace_id: int
+    workspace_id: int = _plain_owner()
     document_id: int | None = Field(
         default=None,
         sa_column=Column(
@@ -298,7 +333,7 @@ class RetrievalLog(SQLModel, table=True):
     turn_id: int = Field(
         sa_column=Column(BigInteger, ForeignKey("turn.id", ondelete="CASCADE"), primary_key=True)
     )
-    workspace_id: int
+    workspace_id: int = _plain_owner()
     detail: dict = _json()
     created_at: datetime = _now()
 
