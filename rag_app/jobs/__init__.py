@@ -1,0 +1,1 @@
+"""Work for later: a durable queue on the same PostgreSQL."""

@@ -1,0 +1,1 @@
+"""What the person keeps; the public face of the tables."""

@@ -1,0 +1,313 @@
+"""Add, list, get, retry and remove documents; every change is told on the channel `documents`."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from rag_app.database.session import Connection, Database
+from rag_app.errors import IngestionError, NotFoundError
+from rag_app.jobs import queue
+from rag_app.library import snapshots
+from rag_app.library.files import FileStore, hash_file
+
+CHANNEL = "documents"
+PURGE_AFTER_SECONDS = 120  # questions that are being answered may still read what was removed
+LONGEST_TITLE = 300
+HASH_OF_NOTHING = hashlib.sha256().hexdigest()
+
+# what a person sees of a document: the row, and the figures of its newest visible version
+SUMMARY = """
+select d.id, d.title, d.uri, d.source_type, d.status, d.step, d.progress, d.error, d.unchanged,
+       d.created_at, d.updated_at, v.id as version_id, v.page_count as pages,
+       v.duration_seconds as seconds, coalesce(v.chunk_count, 0) as chunks,
+       coalesce(v.extraction -> 'warnings', '[]'::jsonb) as warnings
+from document d
+left join lateral (
+    select v.* from document_version v join membership m on m.version_id = v.id
+    where v.document_id = d.id and m.removed_in is null
+    order by v.id desc limit 1
+) v on true
+where d.workspace_id = %(workspace_id)s and d.removed_at is null
+"""
+
+# a document of this address, new or as it was; queued again in either case
+ADD = """
+insert into document (workspace_id, source_type, uri, title, file_key)
+values (%(workspace_id)s, %(source_type)s, %(uri)s, %(title)s, %(file_key)s)
+on conflict (workspace_id, uri) where removed_at is null do update
+set status = case when document.status = 'running' then document.status else 'queued' end,
+    file_key = excluded.file_key, error = null, unchanged = false, updated_at = now()
+returning id
+"""
+
+# the live document, if any, whose bytes are these
+FIND_HASH = """
+select d.id from document_version v
+join document d on d.id = v.document_id
+join membership m on m.version_id = v.id and m.removed_in is null
+where v.workspace_id = %s and v.content_hash = %s and d.removed_at is null
+order by d.id limit 1
+"""
+
+QUEUE_AGAIN = """
+update document set status = 'queued', step = '', progress = 0, error = null, updated_at = now()
+where id = %s and workspace_id = %s and removed_at is null returning id
+"""
+
+CANCEL = """
+update document set status = 'cancelled', step = '', updated_at = now()
+where id = %s and workspace_id = %s and removed_at is null and status in ('queued', 'running')
+"""
+
+REMOVE = """
+update document set removed_at = now(), updated_at = now(), status = 'cancelled'
+where id = %s and workspace_id = %s and removed_at is null returning id
+"""
+
+# only a running document moves: what was cancelled or removed in the meantime stays so
+REPORT = """
+update document set step = %(step)s, progress = %(progress)s, updated_at = now()
+where id = %(id)s and removed_at is null and status = 'running' returning workspace_id
+"""
+
+
+@dataclass(frozen=True)
+class DocumentSummary:
+    """A document as a list shows it; `progress` runs from 0 to 1, `seconds` is a duration."""
+
+    id: int
+    title: str
+    uri: str
+    source_type: str
+    status: str
+    step: str
+    progress: float
+    error: str | None
+    unchanged: bool
+    created_at: datetime
+    updated_at: datetime
+    version_id: int | None
+    pages: int | None
+    seconds: int | None
+    chunks: int
+    warnings: tuple[str, ...]
+
+
+async def add_url(database: Database, workspace_id: int, url: str) -> int:
+    """Queue a web page or a video and return the document's id."""
+    uri = normalise_url(url)
+    return await _add(database, workspace_id, uri=uri, title=uri, file_key=None)
+
+
+async def add_file(
+    database: Database, files: FileStore, workspace_id: int, path: Path, name: str, uri: str = ""
+) -> int:
+    """Keep a copy of a file, queue it, and return the document's id.
+
+    The same bytes again give the document that holds them already. A file with a `uri` of its own
+    (a path on this machine) whose bytes changed becomes a new version of that document.
+    """
+    digest = await asyncio.to_thread(hash_file, path)
+    if digest == HASH_OF_NOTHING:
+        raise IngestionError(f'"{name}" is empty: there is nothing to read.')
+    async with database.connection() as connection:
+        row = await (await connection.execute(FIND_HASH, (workspace_id, digest))).fetchone()
+        if row is not None:
+            await connection.execute(
+                "update document set unchanged = true, updated_at = now() where id = %s",
+                (row["id"],),
+            )
+            await notify(connection, workspace_id, row["id"])
+            return int(row["id"])
+    key = await asyncio.to_thread(files.put, path, name)
+    return await _add(
+        database, workspace_id, uri=uri or f"upload:{digest}", title=name, file_key=key
+    )
+
+
+async def _add(
+    database: Database, workspace_id: int, *, uri: str, title: str, file_key: str | None
+) -> int:
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            ADD,
+            {
+                "workspace_id": workspace_id,
+                "source_type": "",
+                "uri": uri,
+                "title": title.replace("\x00", "")[:LONGEST_TITLE],
+                "file_key": file_key,
+            },
+        )
+        row = await cursor.fetchone()
+        assert row is not None
+        await queue.defer(connection, queue.INGEST_DOCUMENT, document_id=row["id"])
+        await notify(connection, workspace_id, row["id"])
+    return int(row["id"])
+
+
+async def list_documents(
+    database: Database, workspace_id: int, *, title: str = "", limit: int = 200, offset: int = 0
+) -> list[DocumentSummary]:
+    """Return documents whose title or address holds `title`, newest first."""
+    statement = SUMMARY
+    if title.strip():
+        statement += " and (d.title ilike %(pattern)s or d.uri ilike %(pattern)s)"
+    statement += " order by d.created_at desc, d.id desc limit %(limit)s offset %(offset)s"
+    pattern = (
+        "%" + title.strip().replace("\\", "\\\\").replace("%", r"\%").replace("_", r"\_") + "%"
+    )
+    values = {
+        "workspace_id": workspace_id,
+        "pattern": pattern,
+        "limit": limit,
+        "offset": offset,
+    }
+    async with database.connection() as connection:
+        rows = await (await connection.execute(statement, values)).fetchall()
+    return [_summary(row) for row in rows]
+
+
+async def count_documents(database: Database, workspace_id: int) -> int:
+    """Return how many documents the library holds, whatever their status."""
+    async with database.connection() as connection:
+        row = await (
+            await connection.execute(
+                "select count(*) as n from document where workspace_id = %s and removed_at is null",
+                (workspace_id,),
+            )
+        ).fetchone()
+    return int(row["n"]) if row else 0
+
+
+async def get_document(database: Database, workspace_id: int, document_id: int) -> DocumentSummary:
+    """Return one document; raise NotFoundError for what is gone or somebody else's."""
+    async with database.connection() as connection:
+        row = await (
+            await connection.execute(
+                SUMMARY + " and d.id = %(id)s", {"workspace_id": workspace_id, "id": document_id}
+            )
+        ).fetchone()
+    if row is None:
+        raise NotFoundError(f"There is no document {document_id} in this library.")
+    return _summary(row)
+
+
+async def retry_document(database: Database, workspace_id: int, document_id: int) -> None:
+    """Queue a document again; steps that were stored are not repeated."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(QUEUE_AGAIN, (document_id, workspace_id))
+        if await cursor.fetchone() is None:
+            raise NotFoundError(f"There is no document {document_id} in this library.")
+        await queue.defer(connection, queue.INGEST_DOCUMENT, document_id=document_id)
+        await notify(connection, workspace_id, document_id)
+
+
+async def cancel_document(database: Database, workspace_id: int, document_id: int) -> None:
+    """Stop a document that waits or is being taken in; its job ends at its next step."""
+    async with database.connection() as connection:
+        await connection.execute(CANCEL, (document_id, workspace_id))
+        await notify(connection, workspace_id, document_id)
+
+
+async def remove_document(database: Database, workspace_id: int, document_id: int) -> None:
+    """Take a document out of the library at once; its rows and file are deleted soon after."""
+    async with database.connection() as connection:
+        await connection.execute(snapshots.LOCK_POINTER, (workspace_id,))
+        if await (await connection.execute(REMOVE, (document_id, workspace_id))).fetchone() is None:
+            raise NotFoundError(f"There is no document {document_id} in this library.")
+        await snapshots.remove_versions(connection, workspace_id, document_id)
+        await queue.defer(
+            connection,
+            queue.PURGE_DOCUMENT,
+            document_id=document_id,
+            in_seconds=PURGE_AFTER_SECONDS,
+        )
+        await notify(connection, workspace_id, document_id)
+
+
+async def purge_document(database: Database, files: FileStore, document_id: int) -> None:
+    """Delete what a removed document left: vectors, chunks, text, and its file if unshared."""
+    async with database.connection() as connection:
+        row = await (
+            await connection.execute(
+                "select file_key from document where id = %s and removed_at is not null for update",
+                (document_id,),
+            )
+        ).fetchone()
+        if row is None:
+            return
+        versions = await (
+            await connection.execute(
+                "select id, file_key from document_version where document_id = %s", (document_id,)
+            )
+        ).fetchall()
+        for version in versions:
+            await delete_version(connection, version["id"])
+        await connection.execute("delete from document where id = %s", (document_id,))
+        keys = {row["file_key"], *(version["file_key"] for version in versions)} - {None}
+        unused = [key for key in keys if not await _is_used(connection, key)]
+    for key in unused:
+        files.remove(key)
+
+
+async def delete_version(connection: Connection, version_id: int) -> None:
+    """Delete a version with everything that hangs on it, vectors first."""
+    for table in ("embedding", "chunk_text_index", "chunk"):
+        await connection.execute(
+            f"delete from {table} where version_id = %s",
+            (version_id,),
+        )
+    await connection.execute("delete from document_version where id = %s", (version_id,))
+
+
+async def report_progress(database: Database, document_id: int, step: str, progress: float) -> bool:
+    """Store and tell how far a running document has come; False when it should stop."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            REPORT, {"id": document_id, "step": step, "progress": progress}
+        )
+        row = await cursor.fetchone()
+        if row is None:
+            return False
+        await notify(connection, row["workspace_id"], document_id)
+        return True
+
+
+async def notify(connection: Connection, workspace_id: int, document_id: int) -> None:
+    """Tell open pages, when the transaction commits, that a document changed."""
+    payload = json.dumps({"workspace_id": workspace_id, "document_id": document_id})
+    await connection.execute("select pg_notify(%s, %s)", (CHANNEL, payload))
+
+
+def normalise_url(url: str) -> str:
+    """Return the address one page has, however it was typed; raise IngestionError on nonsense."""
+    text = url.strip()
+    if "://" not in text and "." in text.split("/")[0] and " " not in text:
+        text = f"https://{text}"
+    parts = urlsplit(text)
+    if parts.scheme.lower() not in {"http", "https"} or not parts.hostname or " " in text:
+        raise IngestionError(f'"{url.strip()[:200]}" is not a web address.')
+    host = parts.netloc.lower()
+    return urlunsplit((parts.scheme.lower(), host, parts.path or "/", parts.query, ""))
+
+
+async def _is_used(connection: Connection, key: str) -> bool:
+    cursor = await connection.execute(
+        "select 1 from document where file_key = %(key)s "
+        "union all select 1 from document_version where file_key = %(key)s limit 1",
+        {"key": key},
+    )
+    return await cursor.fetchone() is not None
+
+
+def _summary(row: Mapping[str, Any]) -> DocumentSummary:
+    values = dict(row)
+    values["warnings"] = tuple(values["warnings"])
+    return DocumentSummary(**values)

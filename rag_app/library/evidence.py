@@ -1,0 +1,205 @@
+"""The place behind a citation: the words around a quote, its page, its second."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rag_app.database.session import Database
+from rag_app.errors import NotFoundError
+from rag_app.library.links import passage_link
+
+AROUND_CHARACTERS = 1500
+TIME_MARK = re.compile(r"^\[(\d+):(\d\d):(\d\d)\] ", re.MULTILINE)
+HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
+
+VERSION = """
+select v.id as version_id, v.document_id, v.content, v.page_count, v.duration_seconds,
+       v.extraction, v.file_key, d.title, d.uri, d.source_type
+from document_version v join document d on d.id = v.document_id
+where v.workspace_id = %(workspace_id)s and d.removed_at is null
+"""
+
+NEWEST = """
+ and v.document_id = %(document_id)s
+ and exists (select 1 from membership m where m.version_id = v.id)
+order by v.id desc limit 1
+"""
+
+
+@dataclass(frozen=True)
+class TranscriptLine:
+    """A paragraph of a transcript and the second from which it is spoken."""
+
+    second: int
+    text: str
+    marked: bool
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A quote in its surroundings; `before + quote + after` is one slice of the content.
+
+    For a document opened at a place without a quote, `quote` is empty.
+    """
+
+    document_id: int
+    version_id: int
+    title: str
+    uri: str
+    source_type: str
+    link: str
+    page: int | None
+    page_label: str | None
+    page_count: int | None
+    second: int | None
+    duration_seconds: int | None
+    heading: str | None
+    before: str
+    quote: str
+    after: str
+    start: int
+    end: int
+    lines: tuple[TranscriptLine, ...]
+
+
+async def open_evidence(
+    database: Database, workspace_id: int, *, version_id: int, start: int, end: int
+) -> Evidence:
+    """Return the surroundings of `start:end` in a version's content."""
+    row = await _load(
+        database,
+        VERSION + " and v.id = %(version_id)s",
+        {"workspace_id": workspace_id, "version_id": version_id},
+    )
+    return build_evidence(row, start, end)
+
+
+async def open_document(
+    database: Database,
+    workspace_id: int,
+    document_id: int,
+    *,
+    page: int | None = None,
+    second: int | None = None,
+    start: int | None = None,
+) -> Evidence:
+    """Return a document's newest text at a page, a second or an offset; its beginning without."""
+    row = await _load(
+        database, VERSION + NEWEST, {"workspace_id": workspace_id, "document_id": document_id}
+    )
+    content = row["content"]
+    if page is not None:
+        offset = page_offset(content, page)
+    elif second is not None:
+        offset = second_offset(content, second)
+    else:
+        offset = min(max(start or 0, 0), len(content))
+    return build_evidence(row, offset, offset)
+
+
+def build_evidence(row: Mapping[str, Any], start: int, end: int) -> Evidence:
+    """Cut the surroundings of `start:end` out of a loaded version."""
+    content: str = row["content"]
+    start = min(max(start, 0), len(content))
+    end = min(max(end, start), len(content))
+    paged = row["page_count"] is not None
+    page = content.count("\f", 0, start) + 1 if paged else None
+    first, last = _surroundings(content, start, end)
+    lines = transcript_lines(content, start, end) if row["source_type"] == "youtube" else ()
+    spoken = [mark for mark in TIME_MARK.finditer(content, 0, max(start, 1) + 12)]
+    spoken = [mark for mark in spoken if mark.start() <= start]
+    second = _seconds(spoken[-1]) if spoken and lines else None
+    headings = [match for match in HEADING.finditer(content, 0, max(start, 1))]
+    labels = (row["extraction"] or {}).get("page_labels") or []
+    return Evidence(
+        document_id=row["document_id"],
+        version_id=row["version_id"],
+        title=row["title"],
+        uri=row["uri"],
+        source_type=row["source_type"],
+        link=passage_link(
+            row["source_type"],
+            row["document_id"],
+            row["uri"],
+            page=page,
+            second=second,
+            start=start,
+            text=content[start:end],
+        ),
+        page=page,
+        page_label=labels[page - 1] if page and page <= len(labels) else None,
+        page_count=row["page_count"],
+        second=second,
+        duration_seconds=row["duration_seconds"],
+        heading=headings[-1][1].strip() if headings and not paged else None,
+        before=content[first:start],
+        quote=content[start:end],
+        after=content[end:last],
+        start=start,
+        end=end,
+        lines=lines,
+    )
+
+
+def transcript_lines(content: str, start: int, end: int) -> tuple[TranscriptLine, ...]:
+    """Return a transcript line by line; those that `start:end` touches are marked."""
+    marks = list(TIME_MARK.finditer(content))
+    borders = [mark.start() for mark in marks[1:]] + [len(content)]
+    return tuple(
+        TranscriptLine(
+            second=_seconds(mark),
+            text=content[mark.end() : border].strip(),
+            marked=start < end and mark.start() < end and start < border,
+        )
+        for mark, border in zip(marks, borders, strict=True)
+    )
+
+
+def page_offset(content: str, page: int) -> int:
+    """Return where a page begins; the last page's beginning for a number beyond it."""
+    offset = 0
+    for _ in range(page - 1):
+        border = content.find("\f", offset)
+        if border < 0:
+            break
+        offset = border + 1
+    return offset
+
+
+def second_offset(content: str, second: int) -> int:
+    """Return where the words spoken at a second begin."""
+    offset = 0
+    for mark in TIME_MARK.finditer(content):
+        if _seconds(mark) > second:
+            break
+        offset = mark.start()
+    return offset
+
+
+def _surroundings(content: str, start: int, end: int) -> tuple[int, int]:
+    """Widen to paragraph borders on the same page, within reason."""
+    page_start = content.rfind("\f", 0, start) + 1
+    page_end = content.find("\f", end)
+    page_end = len(content) if page_end < 0 else page_end
+    first = max(page_start, start - AROUND_CHARACTERS)
+    last = min(page_end, end + AROUND_CHARACTERS)
+    if first > page_start:
+        border = content.find("\n\n", first, start)
+        first = border + 2 if border >= 0 else first
+    if last < page_end:
+        border = content.rfind("\n\n", end, last)
+        last = border if border >= 0 else last
+    return first, last
+
+
+def _seconds(mark: re.Match[str]) -> int:
+    return int(mark[1]) * 3600 + int(mark[2]) * 60 + int(mark[3])
+
+
+async def _load(database: Database, statement: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    async with database.connection() as connection:
+        row = await (await connection.execute(statement, values)).fetchone()
+    if row is None:
+        raise NotFoundError("This document is no longer in the library.")
+    return row
