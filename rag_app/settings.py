@@ -1,6 +1,7 @@
 """Reads the environment once into a frozen Settings."""
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,9 @@ from rag_app.errors import SettingsError
 DEFAULT_PORT = 3000
 SERVICE_HOME = Path("/var/lib/pincite")
 """As root, since PostgreSQL then runs as another user, who must be able to reach it."""
+
+MODEL_DIR = Path(sys.prefix) / "share" / "pincite" / "me5-small"
+"""The converted embedding model belongs to the set-up, so that all homes share one."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class Settings:
     allowed_addresses: tuple[str, ...] = field(default=())
     chromium: str = ""
     embedding_threads: int = 2
+    model_dir: Path = MODEL_DIR
 
     @property
     def files_dir(self) -> Path:
@@ -68,6 +73,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         allowed_addresses=_names(env, "PINCITE_ALLOWED_ADDRESSES", ()),
         chromium=env.get("PINCITE_CHROMIUM", ""),
         embedding_threads=_whole_number(env, "PINCITE_EMBEDDING_THREADS", 2),
+        model_dir=Path(env.get("PINCITE_MODEL_DIR") or MODEL_DIR).expanduser().absolute(),
     )
     if settings.host not in {"127.0.0.1", "localhost", "::1"} and not settings.password:
         raise SettingsError(
