@@ -13,10 +13,11 @@ RagAppError
 │   ├── SourceUnavailableError       retryable
 │   ├── ForbiddenAddressError
 │   └── EmptyContentError
-└── ProviderError
-    ├── ProviderUnavailableError     retryable
-    ├── ProviderRefusedError
-    └── ContextTooLongError
+├── ProviderError
+│   ├── ProviderUnavailableError     retryable
+│   ├── ProviderRefusedError
+│   └── ContextTooLongError
+└── EvaluationSetError
 
 A message is one sentence a person can read: what happened, to which thing, and what to do.
 """
@@ -101,3 +102,7 @@ class ProviderRefusedError(ProviderError):
 
 class ContextTooLongError(ProviderError):
     """The question and its context are too long for this model."""
+
+
+class EvaluationSetError(RagAppError):
+    """The set of questions could not be read."""
