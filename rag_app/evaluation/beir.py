@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,8 +106,8 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
             for number, line in enumerate(stream, start=1):
                 if line.strip():
                     yield f"{path}, line {number}", line.rstrip("\r\n")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        # gzip reports a damaged file as OSError, a cut one as EOFError
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        # a damaged archive raises zlib.error or OSError, a cut one EOFError
         raise EvaluationSetError(f"{path} cannot be read after line {number}: {error}.") from error
 
 

@@ -110,11 +110,12 @@ def test_a_missing_folder_or_file_is_named(tmp_path):
         read_evaluation_set(tmp_path)
 
 
-def test_a_cut_archive_is_reported_as_unreadable(tmp_path):
-    write(tmp_path)
-    corpus = tmp_path / "corpus.jsonl"
-    (tmp_path / "corpus.jsonl.gz").write_bytes(gzip.compress(corpus.read_bytes() * 500)[:-20])
-    corpus.unlink()
+@pytest.mark.parametrize("damage", [lambda data: data[:-20], lambda data: data[:40] + b"\xff" * 99])
+def test_a_damaged_archive_is_reported_as_unreadable(tmp_path, damage):
+    many = "\n".join(json.dumps({"_id": str(n), "text": f"{n * n}"}) for n in range(500))
+    write(tmp_path, corpus=many)
+    (tmp_path / "corpus.jsonl.gz").write_bytes(damage(gzip.compress(many.encode())))
+    (tmp_path / "corpus.jsonl").unlink()
 
     with pytest.raises(EvaluationSetError, match="cannot be read after line"):
         read_evaluation_set(tmp_path)
