@@ -5,7 +5,13 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
-from procrastinate import App, BaseRetryStrategy, PsycopgConnector, RetryDecision
+from procrastinate import (
+    App,
+    BaseRetryStrategy,
+    JobContext,
+    PsycopgConnector,
+    RetryDecision,
+)
 from procrastinate.jobs import Job
 
 from rag_app.jobs.queue import TASKS
@@ -19,7 +25,8 @@ GRACE_SECONDS = 10.0
 MAX_ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 5
 
-TaskFunction = Callable[[int], Awaitable[None]]
+TaskFunction = Callable[[int, bool], Awaitable[None]]
+"""Takes a document's id, and whether no further attempt will follow."""
 
 
 class RetryableErrors(BaseRetryStrategy):
@@ -43,7 +50,7 @@ async def run_worker(
     """Run jobs until `stop` is set; what is running then gets a few seconds to finish."""
     app = App(connector=PsycopgConnector(conninfo=dsn, min_size=1, max_size=4))
     for name, function in tasks.items():
-        app.task(name=name, queue=TASKS[name].queue, retry=RetryableErrors())(function)
+        _register(app, name, function)
     async with app.open_async():
         await _put_stalled_back(app)
         async with asyncio.TaskGroup() as group:
@@ -62,6 +69,13 @@ async def run_worker(
             await stop.wait()
             sweep.cancel()
             worker.cancel()
+
+
+def _register(app: App, name: str, function: TaskFunction) -> None:
+    async def run(context: JobContext, document_id: int) -> None:
+        await function(document_id, is_last_attempt(context.job.attempts))
+
+    app.task(name=name, queue=TASKS[name].queue, retry=RetryableErrors(), pass_context=True)(run)
 
 
 async def _sweep(app: App) -> None:

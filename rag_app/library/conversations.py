@@ -213,7 +213,7 @@ async def store_passages(
             {
                 "id": turn_id,
                 "standalone_question": standalone_question,
-                "passages": json.dumps([asdict(passage) for passage in passages]),
+                "passages": json.dumps([plain(passage) for passage in passages]),
                 "snapshot": snapshot,
             },
         )
@@ -224,6 +224,14 @@ async def store_text(database: Database, turn_id: int, answer: str) -> bool:
     async with database.connection() as connection:
         cursor = await connection.execute(STORE_TEXT, {"id": turn_id, "answer": answer})
         return await cursor.fetchone() is not None
+
+
+async def touch_turn(database: Database, turn_id: int) -> None:
+    """Show that a running turn is still being worked on."""
+    async with database.connection() as connection:
+        await connection.execute(
+            "update turn set updated_at = now() where id = %s and status = 'running'", (turn_id,)
+        )
 
 
 async def finish_turn(
@@ -253,7 +261,7 @@ async def finish_turn(
                 "workspace_id": workspace_id,
                 "document_id": citation.passage.document_id,
                 "version_id": citation.passage.version_id,
-                "passage": json.dumps(asdict(citation.passage)),
+                "passage": json.dumps(plain(citation.passage)),
             }
             await connection.execute(ADD_CITATION, values)
         await connection.execute(
@@ -273,6 +281,11 @@ async def end_turn(
             "where id = %s and workspace_id = %s and status = 'running'",
             (status, error, turn_id, workspace_id),
         )
+
+
+def plain(passage: Any) -> dict[str, Any]:
+    """Return a passage as it is stored with its turn."""
+    return asdict(passage)
 
 
 def short_title(text: str) -> str:

@@ -70,6 +70,19 @@ update document set removed_at = now(), updated_at = now(), status = 'cancelled'
 where id = %s and workspace_id = %s and removed_at is null returning id
 """
 
+# takes a document out of the queue; one that was cancelled or removed stays where it is
+BEGIN = """
+update document set status = 'running', step = 'fetch', progress = 0, error = null,
+  updated_at = now()
+where id = %s and removed_at is null and status in ('queued', 'running')
+returning id, workspace_id, uri, title, file_key
+"""
+
+FAIL = """
+update document set status = %(status)s, error = %(error)s, step = '', updated_at = now()
+where id = %(id)s and removed_at is null and status = 'running' returning workspace_id
+"""
+
 # only a running document moves: what was cancelled or removed in the meantime stays so
 REPORT = """
 update document set step = %(step)s, progress = %(progress)s, updated_at = now()
@@ -265,6 +278,38 @@ async def delete_version(connection: Connection, version_id: int) -> None:
             (version_id,),
         )
     await connection.execute("delete from document_version where id = %s", (version_id,))
+
+
+async def begin(database: Database, document_id: int) -> dict[str, Any] | None:
+    """Mark a queued document as running and return it; None when there is nothing to do."""
+    async with database.connection() as connection:
+        row = await (await connection.execute(BEGIN, (document_id,))).fetchone()
+        if row is not None:
+            await notify(connection, row["workspace_id"], document_id)
+        return row
+
+
+async def is_running(database: Database, document_id: int) -> bool:
+    """Say whether a document is still to be taken in."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            "select 1 from document where id = %s and removed_at is null and status = 'running'",
+            (document_id,),
+        )
+        return await cursor.fetchone() is not None
+
+
+async def report_failure(
+    database: Database, document_id: int, error: str, *, will_retry: bool
+) -> None:
+    """Show beside a running document why it failed, and whether it waits for another try."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            FAIL,
+            {"id": document_id, "error": error, "status": "queued" if will_retry else "failed"},
+        )
+        if (row := await cursor.fetchone()) is not None:
+            await notify(connection, row["workspace_id"], document_id)
 
 
 async def report_progress(database: Database, document_id: int, step: str, progress: float) -> bool:

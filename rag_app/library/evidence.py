@@ -107,10 +107,10 @@ def build_evidence(row: Mapping[str, Any], start: int, end: int) -> Evidence:
     page = content.count("\f", 0, start) + 1 if paged else None
     first, last = _surroundings(content, start, end)
     lines = transcript_lines(content, start, end) if row["source_type"] == "youtube" else ()
-    spoken = [mark for mark in TIME_MARK.finditer(content, 0, max(start, 1) + 12)]
+    spoken = list(TIME_MARK.finditer(content, 0, max(start, 1) + 12))
     spoken = [mark for mark in spoken if mark.start() <= start]
     second = _seconds(spoken[-1]) if spoken and lines else None
-    headings = [match for match in HEADING.finditer(content, 0, max(start, 1))]
+    headings = list(HEADING.finditer(content, 0, max(start, 1)))
     labels = (row["extraction"] or {}).get("page_labels") or []
     return Evidence(
         document_id=row["document_id"],

@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import tempfile
 from pathlib import Path
 
 import fsspec
@@ -36,6 +37,13 @@ class FileStore:
             self._filesystem.put_file(str(path), target + ".part")
             self._filesystem.mv(target + ".part", target)
         return key
+
+    def put_bytes(self, content: bytes, suffix: str) -> str:
+        """Store bytes and return their key."""
+        with tempfile.NamedTemporaryFile() as part:
+            part.write(content)
+            part.flush()
+            return self.put(Path(part.name), f"file{suffix}")
 
     def local_path(self, key: str) -> Path:
         """Return a path on this machine that holds the file, fetching it when it is elsewhere."""

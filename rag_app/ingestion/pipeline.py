@@ -1,0 +1,182 @@
+"""Ingests one document: extract, chunk, embed, store, publish."""
+
+import asyncio
+import contextlib
+import hashlib
+import logging
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from rag_app.database.session import Database
+from rag_app.errors import EmptyContentError, RagAppError
+from rag_app.ingestion import sources, storing
+from rag_app.ingestion.browser import Browser
+from rag_app.ingestion.chunking import CountTokens, embedding_text, split
+from rag_app.ingestion.content import Extracted
+from rag_app.ingestion.progress import Progress, StoppedError
+from rag_app.library import documents
+from rag_app.library.files import FileStore
+from rag_app.providers.base import Embedder
+from rag_app.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+BATCH_CHUNKS = 32  # a few seconds of embedding: what a crash costs at most
+
+
+@dataclass(frozen=True)
+class Ingestion:
+    """What taking in documents needs."""
+
+    settings: Settings
+    database: Database
+    files: FileStore
+    embedder: Embedder
+    model_id: int
+    count_tokens: CountTokens
+    browser: Browser
+
+
+async def ingest_document(
+    ingestion: Ingestion, document_id: int, *, is_last_attempt: bool = True
+) -> None:
+    """Take a document in, or go on where an earlier attempt stopped.
+
+    Whatever goes wrong is shown beside the document. What may work later is raised, for the queue
+    to try again, unless this is the last attempt.
+    """
+    document = await documents.begin(ingestion.database, document_id)
+    if document is None:
+        return
+    try:
+        await _ingest(ingestion, document)
+    except StoppedError:
+        logger.info("Document %s was stopped", document_id)
+    except RagAppError as error:
+        will_retry = error.retryable and not is_last_attempt
+        await documents.report_failure(
+            ingestion.database, document_id, str(error), will_retry=will_retry
+        )
+        if will_retry:
+            raise
+    except Exception:
+        reference = uuid.uuid4().hex[:8]
+        logger.exception("Document %s failed (reference %s)", document_id, reference)
+        await documents.report_failure(
+            ingestion.database,
+            document_id,
+            f"Something went wrong inside Pincite. Try again; the log has more under {reference}.",
+            will_retry=False,
+        )
+
+
+async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
+    database, document_id = ingestion.database, document["id"]
+    workspace_id = document["workspace_id"]
+    progress = Progress(database, document_id)
+    await progress.step("fetch")
+    extracted = await _extract(ingestion, document, progress)
+    content_hash = _content_hash(document, extracted)
+    version = await storing.find_version(database, document_id, content_hash)
+    if version is not None and version.is_live:
+        await storing.mark_unchanged(database, document_id, extracted)
+        return
+    if version is None:
+        await progress.step("chunk")
+        chunks = await asyncio.to_thread(
+            split, extracted.content, extracted.source_type, count_tokens=ingestion.count_tokens
+        )
+        if not chunks:
+            raise EmptyContentError(f'"{extracted.title}" holds no text.')
+        version_id = await storing.store_version(
+            database,
+            workspace_id=workspace_id,
+            document_id=document_id,
+            content_hash=content_hash,
+            extracted=extracted,
+            file_key=await _file_key(ingestion, document, extracted),
+            chunks=chunks,
+        )
+    else:
+        version_id = version.id
+    await _embed(ingestion, workspace_id, version_id, extracted.title, progress)
+    await progress.step("publish")
+    await storing.publish(
+        database,
+        workspace_id=workspace_id,
+        document_id=document_id,
+        version_id=version_id,
+        model_id=ingestion.model_id,
+        extracted=extracted,
+    )
+
+
+async def _extract(
+    ingestion: Ingestion, document: Mapping[str, Any], progress: Progress
+) -> Extracted:
+    """Run the source's extractor, while progress is stored and a cancel is noticed."""
+    key = document["file_key"]
+    request = sources.ExtractRequest(
+        uri=document["uri"],
+        path=ingestion.files.local_path(key) if key else None,
+        name=document["title"],
+        settings=ingestion.settings,
+        browser=ingestion.browser,
+        on_progress=progress.note,
+    )
+    work = asyncio.create_task(sources.extract(request))
+    watch = asyncio.create_task(progress.watch())
+    try:
+        await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            watch.result()  # raises what ended it: the person's stop, or the database
+        return await work
+    finally:
+        for task in (work, watch):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, RagAppError):
+                await task
+
+
+async def _embed(
+    ingestion: Ingestion, workspace_id: int, version_id: int, title: str, progress: Progress
+) -> None:
+    """Embed what has no vector yet, batch by batch; a crash loses one batch at most."""
+    database, model_id = ingestion.database, ingestion.model_id
+    await progress.step("embed")
+    done, total = await storing.count_vectors(database, version_id, model_id)
+    while batch := await storing.chunks_without_vector(
+        database, version_id, model_id, limit=BATCH_CHUNKS
+    ):
+        vectors = await ingestion.embedder.embed(
+            [embedding_text(title, chunk.heading, chunk.text) for chunk in batch], kind="passage"
+        )
+        await storing.store_vectors(
+            database,
+            workspace_id=workspace_id,
+            version_id=version_id,
+            model_id=model_id,
+            vectors=[(chunk.id, vector) for chunk, vector in zip(batch, vectors, strict=True)],
+        )
+        done += len(batch)
+        await progress.advance("embed", done, total)
+
+
+def _content_hash(document: Mapping[str, Any], extracted: Extracted) -> str:
+    """Return the hash of the file's bytes, or of the text where the person gave no file."""
+    if document["file_key"]:
+        return PurePath(document["file_key"]).stem
+    return hashlib.sha256(extracted.content.encode("utf-8", "replace")).hexdigest()
+
+
+async def _file_key(
+    ingestion: Ingestion, document: Mapping[str, Any], extracted: Extracted
+) -> str | None:
+    """Return the key of the file to show; a PDF behind a web address is kept like an upload."""
+    if document["file_key"] or extracted.original is None:
+        return document["file_key"]
+    suffix = ".pdf" if extracted.source_type == "pdf" else ".txt"
+    return await asyncio.to_thread(ingestion.files.put_bytes, extracted.original, suffix)

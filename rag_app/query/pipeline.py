@@ -1,0 +1,325 @@
+"""Asks one question: rewrite, two legs, fuse, diversify, rerank, pack, answer, ground."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+from rag_app.database.session import Database
+from rag_app.errors import ProviderError
+from rag_app.language import detect_language
+from rag_app.library.snapshots import live_snapshot
+from rag_app.providers.base import Provider
+from rag_app.query import answering, fusion, grounding, quoting, reranking, retrieval, rewriting
+from rag_app.query.context import build_context
+from rag_app.query.markers import MarkerFilter
+from rag_app.query.results import (
+    Candidate,
+    Context,
+    Delta,
+    Event,
+    Failed,
+    Filters,
+    Finished,
+    History,
+    Hit,
+    Passage,
+    Retrieved,
+    Rewritten,
+    Scope,
+)
+from rag_app.query.syntax import parse_question
+
+CountTokens = Callable[[str], int]
+REMEMBERED_COUNTS = 256
+
+
+@dataclass(frozen=True)
+class Query:
+    """What asking needs; one for all questions of a process."""
+
+    database: Database
+    provider: Provider
+    workspace_id: int
+    model_id: int
+    count_tokens: CountTokens
+    # a snapshot never changes, so the size of a scope is counted once
+    chunk_counts: dict[Scope, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """How a question is answered; the defaults are what the evaluation shows best."""
+
+    fusion: str = "calibrated"
+    leg_limit: int = 50
+    candidates: int = 20
+    passages: int = 8
+    budget_tokens: int = 3000
+    rewrite: bool = True
+    hypothetical: bool = False
+    diversity: bool = True
+    rerank: bool = True
+    rewrite_seconds: float = 8.0
+    rerank_seconds: float = 15.0
+    filters: Filters = Filters()
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """What was found for a question, best first, and how."""
+
+    passages: tuple[Passage, ...]
+    scope: Scope
+    notice: str
+    timings_ms: Mapping[str, float]
+    log: Mapping[str, object]
+
+
+class Stopwatch:
+    """Measures named spans in milliseconds."""
+
+    def __init__(self) -> None:
+        self.started = time.perf_counter()
+        self.spans: dict[str, float] = {}
+
+    def since(self, started: float) -> float:
+        """Return the milliseconds since a `time.perf_counter()`."""
+        return round((time.perf_counter() - started) * 1000, 2)
+
+    def record(self, name: str, started: float) -> None:
+        """Keep how long something took."""
+        self.spans[name] = self.since(started)
+
+
+async def ask(
+    query: Query, question: str, history: History = (), options: QueryOptions | None = None
+) -> AsyncIterator[Event]:
+    """Answer a question; yields Rewritten, Retrieved, Delta…, Finished, or Failed at any point."""
+    options = options or QueryOptions()
+    watch = Stopwatch()
+    chat_model = query.provider.chat_model
+
+    started = time.perf_counter()
+    standalone = question
+    if options.rewrite:
+        standalone = await rewriting.standalone_question(
+            chat_model, question, history, timeout=options.rewrite_seconds
+        )
+    watch.record("rewrite", started)
+    yield Rewritten(standalone)
+
+    found = await retrieve(query, standalone, options)
+    watch.spans |= found.timings_ms
+    started = time.perf_counter()
+    reranked = await reranking.rerank(
+        standalone,
+        found.passages,
+        query.provider if options.rerank else Provider(query.provider.embedder),
+        limit=options.passages,
+        timeout=options.rerank_seconds,
+    )
+    watch.record("rerank", started)
+    context = build_context(
+        reranked.passages, budget=options.budget_tokens, count_tokens=query.count_tokens
+    )
+    model = query.provider.embedder.model.name
+    yield Retrieved(context.passages, found.scope.snapshot, model, found.notice)
+
+    text = ""
+    method = "model"
+    async for piece in _write(query, question, history, context, watch):
+        if isinstance(piece, Failed):
+            yield replace(piece, text=text)
+            return
+        if isinstance(piece, Delta):
+            text += piece.text
+            yield piece
+        else:
+            method = piece
+    started = time.perf_counter()
+    answer = grounding.ground(text, context)
+    watch.record("ground", started)
+    watch.record("total", watch.started)
+    yield Finished(
+        question=question,
+        standalone_question=standalone,
+        answer=answer,
+        snapshot=found.scope.snapshot,
+        embedding_model=model,
+        timings_ms=dict(watch.spans),
+        log={
+            **found.log,
+            "standalone_question": standalone,
+            "answered_by": method,
+            "rerank": {
+                "method": reranked.method,
+                "error": reranked.error,
+                "order": [passage.chunk_id for passage in reranked.passages],
+            },
+            "context": [passage.chunk_id for passage in context.passages],
+            "context_tokens": context.tokens,
+            "timings_ms": dict(watch.spans),
+        },
+    )
+
+
+async def _write(
+    query: Query, question: str, history: History, context: Context, watch: Stopwatch
+) -> AsyncIterator[Delta | Failed | str]:
+    """Yield the answer's text in clean pieces; first of all by whom, where it is not the model.
+
+    A model that fails before its first word is replaced by quotes; one that breaks off later leaves
+    what it wrote.
+    """
+    if not context.passages:
+        yield "nothing found"
+        yield Delta(answering.abstention(detect_language(question)))
+        return
+    chat_model = query.provider.chat_model
+    wrote = False
+    if chat_model is not None:
+        markers = MarkerFilter(len(context.passages))
+        try:
+            async for piece in answering.stream_answer(chat_model, question, history, context):
+                if clean := markers.feed(piece):
+                    if not wrote:
+                        watch.record("first_token", watch.started)
+                    wrote = True
+                    yield Delta(clean)
+            if rest := markers.finish():
+                wrote = True
+                yield Delta(rest)
+        except ProviderError as error:
+            if wrote:
+                yield Failed(f"The answer broke off: {error}")
+                return
+            yield f"quotes, since the model failed: {error}"
+        if wrote:
+            return
+    yield "quotes" if chat_model is None else "quotes, since the model gave no text"
+    text = await quoting.quote_answer(question, context, query.provider.embedder)
+    watch.record("first_token", watch.started)
+    yield Delta(text)
+
+
+async def retrieve(
+    query: Query, question: str, options: QueryOptions | None = None, snapshot: int | None = None
+) -> Retrieval:
+    """Return the candidates for a standalone question, best first.
+
+    Both legs run at the same time. Without vectors of the configured model in the snapshot, or
+    when the model does not answer, the full-text leg goes on alone and `notice` says why.
+    """
+    options = options or QueryOptions()
+    watch = Stopwatch()
+    async with query.database.connection() as connection:
+        if snapshot is None:
+            snapshot = await live_snapshot(connection, query.workspace_id)
+        scope = Scope(query.workspace_id, snapshot, options.filters)
+        has_vectors = await retrieval.has_vectors(connection, scope, query.model_id)
+    parsed = parse_question(question)
+
+    async def vector_side() -> tuple[list[float] | None, list[Hit], str]:
+        if not has_vectors:
+            return None, [], "model_changed"
+        started = time.perf_counter()
+        try:
+            text = parsed.text
+            kind = "query"
+            if options.hypothetical and query.provider.chat_model is not None:
+                text = await rewriting.hypothetical_passage(
+                    query.provider.chat_model, text, timeout=options.rewrite_seconds
+                )
+                kind = "query" if text == parsed.text else "passage"
+            embedder = query.provider.embedder
+            [vector] = await embedder.embed([text], kind=kind)  # type: ignore[arg-type]
+        except ProviderError as error:
+            return None, [], f"model_failed: {error}"
+        watch.record("embed", started)
+        started = time.perf_counter()
+        hits = await retrieval.vector_leg(
+            query.database,
+            scope,
+            vector,
+            model_id=query.model_id,
+            chunks=await _count_chunks(query, scope),
+            limit=options.leg_limit,
+        )
+        watch.record("vector", started)
+        return vector, hits, ""
+
+    async def text_side() -> tuple[retrieval.QuestionTerms, list[Hit]]:
+        started = time.perf_counter()
+        terms = await retrieval.question_terms(query.database, query.workspace_id, parsed.text)
+        hits = await retrieval.text_leg(
+            query.database, scope, terms, required=parsed.required, limit=options.leg_limit
+        )
+        watch.record("text", started)
+        return terms, hits
+
+    (vector, vector_hits, notice), (terms, text_hits) = await asyncio.gather(
+        vector_side(), text_side()
+    )
+    started = time.perf_counter()
+    scored = await retrieval.score_candidates(
+        query.database,
+        scope,
+        list({hit.chunk_id for hit in (*vector_hits, *text_hits)}),
+        question=terms,
+        vector=vector,
+        model_id=query.model_id,
+        required=parsed.required,
+    )
+    model = query.provider.embedder.model
+    fused = fusion.fuse(
+        options.fusion,
+        fusion.FusionInput(vector_hits, text_hits, scored, model.centre, model.spread),
+    )
+    kept = fused[: options.candidates]
+    if options.diversity:
+        documents = {candidate.chunk_id: candidate.document_id for candidate in scored}
+        kept = fusion.diversify(fused, documents, limit=options.candidates)
+    passages = await retrieval.load_passages(query.database, query.workspace_id, kept)
+    watch.record("fuse", started)
+    return Retrieval(
+        passages=tuple(passages),
+        scope=scope,
+        notice=notice,
+        timings_ms=watch.spans,
+        log=_log(scope, options, vector_hits, text_hits, fused, kept, terms, notice),
+    )
+
+
+async def _count_chunks(query: Query, scope: Scope) -> int:
+    if scope not in query.chunk_counts:
+        if len(query.chunk_counts) >= REMEMBERED_COUNTS:
+            query.chunk_counts.clear()
+        query.chunk_counts[scope] = await retrieval.count_chunks(query.database, scope)
+    return query.chunk_counts[scope]
+
+
+def _log(
+    scope: Scope,
+    options: QueryOptions,
+    vector_hits: Sequence[Hit],
+    text_hits: Sequence[Hit],
+    fused: Sequence[Candidate],
+    kept: Sequence[Candidate],
+    terms: retrieval.QuestionTerms,
+    notice: str,
+) -> dict[str, object]:
+    """Return everything about how the candidates were found, as plain values."""
+    return {
+        "snapshot": scope.snapshot,
+        "options": asdict(options),
+        "notice": notice,
+        "terms": {
+            language: [[term.lexeme, term.documents, round(term.idf, 3)] for term in found]
+            for language, found in terms.terms.items()
+        },
+        "vector_leg": [[hit.chunk_id, round(hit.score, 5)] for hit in vector_hits],
+        "text_leg": [[hit.chunk_id, round(hit.score, 4), round(hit.share, 4)] for hit in text_hits],
+        "fused": [[candidate.chunk_id, round(candidate.score, 5)] for candidate in fused],
+        "kept": [candidate.chunk_id for candidate in kept],
+    }

@@ -1,0 +1,26 @@
+"""What a person can write to be strict: "quoted phrases" and -words."""
+
+import re
+from dataclasses import dataclass
+
+_PHRASE = re.compile(r'["“„«]([^"“”„«»]+)["”“»]')
+_MINUS = re.compile(r"(?:(?<=\s)|^)-(?=[^\W\d_])(\w[\w'-]*)")
+
+
+@dataclass(frozen=True)
+class ParsedQuestion:
+    """The words to search for, and what must hold besides in `websearch_to_tsquery` syntax."""
+
+    text: str
+    required: str
+
+
+def parse_question(question: str) -> ParsedQuestion:
+    """Split a question into its words and its strict parts; most questions have none."""
+    phrases = [phrase.strip() for phrase in _PHRASE.findall(question)]
+    excluded = _MINUS.findall(question)
+    text = _MINUS.sub(" ", question).strip()
+    if not text:
+        return ParsedQuestion(question, "")
+    required = [f'"{phrase}"' for phrase in phrases if phrase] + [f"-{word}" for word in excluded]
+    return ParsedQuestion(text, " ".join(required))

@@ -1,0 +1,118 @@
+"""Opens settings, server, pool, provider and files in order; closes in reverse."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from rag_app.database.server import start_server
+from rag_app.database.session import Database, migrate, open_database
+from rag_app.errors import NotFoundError, RuntimeNotStartedError
+from rag_app.ingestion.browser import Browser
+from rag_app.ingestion.pipeline import Ingestion, ingest_document
+from rag_app.jobs import queue
+from rag_app.jobs.worker import TaskFunction
+from rag_app.library import documents, snapshots
+from rag_app.library.files import FileStore
+from rag_app.providers.base import Provider
+from rag_app.providers.local import count_tokens
+from rag_app.providers.opening import open_provider
+from rag_app.query.pipeline import Query
+from rag_app.settings import Settings
+
+DEFAULT_WORKSPACE = "default"
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What a process has open. Tests build one with a fake provider."""
+
+    settings: Settings
+    database: Database
+    provider: Provider
+    files: FileStore
+    workspace_id: int
+    model_id: int
+    query: Query
+
+
+_current: Runtime | None = None
+
+
+def current() -> Runtime:
+    """Return this process's runtime; Reflex builds its states itself, so they fetch it here."""
+    if _current is None:
+        raise RuntimeNotStartedError
+    return _current
+
+
+@contextlib.asynccontextmanager
+async def open_runtime(
+    settings: Settings, *, workspace: str = DEFAULT_WORKSPACE
+) -> AsyncIterator[Runtime]:
+    """Open everything a process needs; the embedded server is attached to or started."""
+    global _current  # noqa: PLW0603  the single piece of module state, set and cleared here alone
+    async with contextlib.AsyncExitStack() as stack:
+        dsn = settings.database_url
+        if not dsn:
+            server = await asyncio.to_thread(start_server, settings.home)
+            stack.push_async_callback(asyncio.to_thread, server.stop)
+            dsn = server.dsn
+        await asyncio.to_thread(migrate, dsn)
+        database = await stack.enter_async_context(open_database(dsn))
+        provider = await open_provider(settings)
+        workspace_id = await find_workspace(database, workspace)
+        model_id = await snapshots.register_model(database, provider.embedder.model)
+        runtime = Runtime(
+            settings=settings,
+            database=database,
+            provider=provider,
+            files=FileStore(str(settings.files_dir), settings.home / "cache"),
+            workspace_id=workspace_id,
+            model_id=model_id,
+            query=Query(
+                database=database,
+                provider=provider,
+                workspace_id=workspace_id,
+                model_id=model_id,
+                count_tokens=partial(count_tokens, settings=settings),
+            ),
+        )
+        _current = runtime
+        try:
+            yield runtime
+        finally:
+            _current = None
+
+
+async def find_workspace(database: Database, name: str) -> int:
+    """Return the id of a workspace by its name."""
+    async with database.connection() as connection:
+        row = await (
+            await connection.execute("select id from workspace where name = %s", (name,))
+        ).fetchone()
+    if row is None:
+        raise NotFoundError(f'There is no workspace named "{name}".')
+    return int(row["id"])
+
+
+def worker_tasks(runtime: Runtime, browser: Browser) -> Mapping[str, TaskFunction]:
+    """Return the function behind each task name."""
+    ingestion = Ingestion(
+        settings=runtime.settings,
+        database=runtime.database,
+        files=runtime.files,
+        embedder=runtime.provider.embedder,
+        model_id=runtime.model_id,
+        count_tokens=partial(count_tokens, settings=runtime.settings),
+        browser=browser,
+    )
+
+    async def ingest(document_id: int, is_last_attempt: bool) -> None:
+        await ingest_document(ingestion, document_id, is_last_attempt=is_last_attempt)
+
+    async def purge(document_id: int, is_last_attempt: bool) -> None:
+        await documents.purge_document(runtime.database, runtime.files, document_id)
+
+    return {queue.INGEST_DOCUMENT: ingest, queue.PURGE_DOCUMENT: purge}
