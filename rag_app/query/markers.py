@@ -16,7 +16,10 @@ _FORM = (
 _TOKEN = re.compile(rf"`[^`\n]{{1,80}}`|{_FORM}", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _OPEN_FORM = re.compile("[\\[\u3010\uff3b][^\\]\u3011\uff3d\n]{0,160}$")
-_OPEN_LINK = re.compile(r"\](?:\((?:h|ht|htt|https?|https?:[^()\s]{0,200}|[/\#][^()\s]{0,200})?)?$")
+_OPEN_LINK = re.compile(
+    r"[\]\u3011\uff3d]"
+    r"(?:\((?:h|ht|htt|https?|https?:[^()\s]{0,200}|[/\#][^()\s]{0,200})?)?$"
+)
 _OPEN_CODE = re.compile(r"`[^`\n]{0,81}$")
 MARKER = re.compile(r"\[(\d{1,3})\]")
 """A marker in its normal form, the only one a person ever sees."""
