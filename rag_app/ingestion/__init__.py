@@ -1,0 +1,1 @@
+"""A document comes in: extracted, split, embedded, stored, published."""
