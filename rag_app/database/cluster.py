@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from rag_app.database.binaries import (
     MAJOR_VERSION,
@@ -49,7 +49,14 @@ class Cluster:
     @property
     def password(self) -> str:
         """Return the password of the owner, made once with the cluster."""
-        return (self.home / "database-password").read_text(encoding="utf-8").strip()
+        path = self.home / "database-password"
+        try:
+            return path.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ServerStartError(
+                f"The file {path} cannot be read ({error.strerror}), and without it nobody can "
+                "log in to the database: restore it from a backup."
+            ) from error
 
     def folder_argument(self, folder: Path) -> str:
         """Return how the programs are told their folder.
@@ -75,17 +82,21 @@ class Cluster:
 
 
 def open_cluster(home: Path) -> Cluster:
-    """Return the cluster of `home`, creating it when it is not there yet.
-
-    The caller holds the start lock. Raises ServerStartError with what to do.
-    """
+    """Return the cluster of `home`, which may have no data yet."""
     account = _account(home)
-    cluster = Cluster(home, reachable_binaries(home, account), account)
     if account and not PROCESS_FOLDER.exists() and (closed := closed_folder(home, account)):
         raise ServerStartError(
             f"PostgreSQL cannot run as root, and the user {account.pw_name} may not pass the "
             f"folder {closed}: set PINCITE_HOME to a folder outside it."
         )
+    return Cluster(home, reachable_binaries(home, account), account)
+
+
+def prepare_data(cluster: Cluster, data_lock: IO[str]) -> None:
+    """Create the data directory when it is not there yet, and check that it can be used.
+
+    The caller holds `data_lock`. Raises ServerStartError with what to do.
+    """
     version_file = cluster.data / "PG_VERSION"
     if not version_file.exists():
         if cluster.data.exists() and any(cluster.data.iterdir()):
@@ -93,7 +104,7 @@ def open_cluster(home: Path) -> Cluster:
                 f"The folder {cluster.data} is not a whole database (PG_VERSION is missing): "
                 "restore it from a backup, or move it away to start with an empty library."
             )
-        _initialise(cluster)
+        _initialise(cluster, data_lock)
     version = version_file.read_text(encoding="ascii").strip()
     if version != str(MAJOR_VERSION):
         raise ServerStartError(
@@ -101,14 +112,9 @@ def open_cluster(home: Path) -> Cluster:
             f"brings PostgreSQL {MAJOR_VERSION}: run `backup` with the Pincite that wrote them "
             "and `restore` with this one."
         )
-    if not (home / "database-password").exists():
-        raise ServerStartError(
-            f"The file {home / 'database-password'} is missing, and without it nobody can log in "
-            "to the database: restore it from a backup."
-        )
-    if account and cluster.data.stat().st_uid == 0:  # as a restore by root leaves it
-        _give_to(cluster.data, account)
-    return cluster
+    _ = cluster.password  # said here when it is missing, before a server runs that nobody can use
+    if cluster.account and cluster.data.stat().st_uid == 0:  # as a restore by root leaves it
+        _give_to(cluster.data, cluster.account)
 
 
 def make_home(home: Path) -> None:
@@ -139,7 +145,7 @@ def _account(home: Path) -> pwd.struct_passwd | None:
         ) from error
 
 
-def _initialise(cluster: Cluster) -> None:
+def _initialise(cluster: Cluster, data_lock: IO[str]) -> None:
     free = shutil.disk_usage(cluster.home).free
     if free < ROOM_FOR_INITDB_BYTES:
         raise ServerStartError(
@@ -177,6 +183,7 @@ def _initialise(cluster: Cluster) -> None:
             capture_output=True,
             text=True,
             check=False,
+            pass_fds=[data_lock.fileno()],  # should this process be killed, the next one waits
             **cluster.process_options(unfinished),
         )
     finally:

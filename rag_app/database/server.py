@@ -4,12 +4,11 @@ Who holds which lock file of the home:
 
 - `database.lock`: whoever starts or stops the server, for that moment;
 - `database.users`: every process that uses it, shared, until it stops or dies;
-- `pgdata.lock`: every process of the server, inherited, so the kernel itself says whether
+- `pgdata.lock`: every process of PostgreSQL, inherited, so the kernel itself says whether
   anything still works on the data, even after a `kill -9` or from another container.
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
 import signal
@@ -25,7 +24,15 @@ import psutil
 import psycopg
 
 from rag_app.database.binaries import find_binaries
-from rag_app.database.cluster import OWNER, Cluster, explain, make_home, open_cluster
+from rag_app.database.cluster import (
+    OWNER,
+    Cluster,
+    explain,
+    make_home,
+    open_cluster,
+    prepare_data,
+)
+from rag_app.database.locks import POLL_SECONDS, open_lock, try_lock
 from rag_app.errors import ServerStartError
 
 __all__ = ["Server", "find_binaries", "rotate_log", "start_server"]
@@ -36,7 +43,6 @@ START_SECONDS = 300.0
 LOCK_SECONDS = 90.0
 LEFT_OVER_SECONDS = 20.0
 STOP_SECONDS = 60.0
-POLL_SECONDS = 0.03
 LOG_BYTES = 5_000_000
 ROOM_FOR_PARALLEL_BUILDS_BYTES = 600_000_000
 
@@ -106,9 +112,9 @@ def start_server(home: Path) -> Server:
     make_home(home)
     with _start_lock(home):
         cluster = open_cluster(home)
-        users = _open_lock(home / "database.users")
+        users = open_lock(home / "database.users")
         try:
-            fcntl.flock(users, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            try_lock(users, shared=True)  # nobody holds it alone but in the start lock
             found = _find_postmaster(cluster.data)
             if found is None:
                 pid, port = _launch(cluster)
@@ -133,8 +139,9 @@ def rotate_log(path: Path, *, limit_bytes: int = LOG_BYTES) -> None:
 
 def _launch(cluster: Cluster) -> tuple[int, int]:
     data_lock = _lock_data(cluster)
-    rotate_log(cluster.log)
     try:
+        prepare_data(cluster, data_lock)
+        rotate_log(cluster.log)
         # a second try for the rare case that somebody took the port between looking and using
         for attempt in (1, 2, 3):
             port = _choose_port(cluster.home, fresh=attempt > 1)
@@ -143,9 +150,10 @@ def _launch(cluster: Cluster) -> tuple[int, int]:
             try:
                 _wait_until_ready(cluster, process.pid, port, process)
             except ServerStartError:
-                if process.poll() is None:
-                    process.kill()
-                    process.wait()
+                if process.poll() is None:  # it runs, but does not let us in
+                    process.send_signal(signal.SIGINT)
+                    process.wait(STOP_SECONDS)
+                    raise
                 printed = _tail(cluster.log, log_start)
                 if "Address already in use" in printed and attempt < 3:
                     continue
@@ -257,13 +265,13 @@ def _find_postmaster(data: Path) -> tuple[int, int] | None:
 
 
 def _lock_data(cluster: Cluster) -> IO[str]:
-    """Take the lock that the server's processes will hold, once the last of an old one are gone.
+    """Take the lock that the server's processes will hold, once the last of old ones are gone.
 
     With it in hand nothing works on the data, so a `postmaster.pid` that is still there is left
     over: its number may be a zombie's or another program's by now, and PostgreSQL would refuse.
     """
-    lock = _open_lock(cluster.home / "pgdata.lock")
-    if not _try_lock(lock, LEFT_OVER_SECONDS):
+    lock = open_lock(cluster.home / "pgdata.lock")
+    if not try_lock(lock, LEFT_OVER_SECONDS):
         lock.close()
         raise ServerStartError(
             f"The data in {cluster.data} are in use by a database server that this process cannot "
@@ -274,8 +282,8 @@ def _lock_data(cluster: Cluster) -> IO[str]:
 
 
 def _others_use(home: Path, dsn: str) -> bool:
-    with _open_lock(home / "database.users") as users:
-        if not _try_lock(users, 0):
+    with open_lock(home / "database.users") as users:
+        if not try_lock(users):
             return True
     # programs that know only the address, such as psql; ours may need a moment to hang up
     deadline = time.monotonic() + 0.5
@@ -297,8 +305,8 @@ def _others_use(home: Path, dsn: str) -> bool:
 
 @contextlib.contextmanager
 def _start_lock(home: Path) -> Iterator[None]:
-    with _open_lock(home / "database.lock") as lock:
-        if not _try_lock(lock, LOCK_SECONDS):
+    with open_lock(home / "database.lock") as lock:
+        if not try_lock(lock, LOCK_SECONDS):
             raise ServerStartError(
                 f"Another process (number {lock.read().strip() or 'unknown'}) has been starting "
                 f"the database in {home} for {LOCK_SECONDS:.0f} seconds: stop it or wait for it."
@@ -307,35 +315,6 @@ def _start_lock(home: Path) -> Iterator[None]:
         lock.write(f"{os.getpid()}\n")
         lock.flush()
         yield
-
-
-def _open_lock(path: Path) -> IO[str]:
-    try:
-        path.touch(mode=0o600)
-        return path.open("r+", encoding="ascii")
-    except OSError as error:
-        raise ServerStartError(
-            f"Pincite may not use {path} ({error.strerror}): give {path.parent} to the user that "
-            "starts Pincite, or set PINCITE_HOME to another folder."
-        ) from error
-
-
-def _try_lock(lock: IO[str], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(POLL_SECONDS)
-        except OSError as error:
-            raise ServerStartError(
-                f"The disk of {lock.name} cannot lock files ({error.strerror}): set PINCITE_HOME "
-                "to a folder on a local disk."
-            ) from error
-        else:
-            return True
 
 
 def _tail(log: Path, start: int = 0) -> str:

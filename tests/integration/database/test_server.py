@@ -54,6 +54,22 @@ def home() -> Iterator[Path]:
     shutil.rmtree(base)
 
 
+@pytest.fixture(scope="module")
+def stopped_home() -> Iterator[Path]:
+    base = Path(tempfile.mkdtemp())
+    start_server(base / "home").stop()
+    yield base / "home"
+    shutil.rmtree(base)
+
+
+@pytest.fixture
+def made_home(home: Path, stopped_home: Path) -> Path:
+    """A home whose database exists already; as a copy by root, it belongs to root."""
+    shutil.copytree(stopped_home, home)
+    (home / "database-port").unlink()
+    return home
+
+
 def kill_server(home: Path) -> None:
     with contextlib.suppress(FileNotFoundError, ProcessLookupError, psutil.NoSuchProcess):
         pid = int((home / "pgdata" / "postmaster.pid").read_text().split()[0])
@@ -105,9 +121,9 @@ def test_a_first_start_makes_a_database_that_reads_text_of_every_script(home: Pa
     assert not running.is_running()
 
 
-def test_a_second_process_attaches_and_only_the_last_one_stops_the_server(home: Path) -> None:
-    running = start_server(home)
-    with child(home) as other:
+def test_a_second_process_attaches_and_only_the_last_one_stops_the_server(made_home: Path) -> None:
+    running = start_server(made_home)
+    with child(made_home) as other:
         assert other.stdout
         assert other.stdout.readline().split() == ["attached", str(running.pid), running.dsn]
         assert not running.stop()
@@ -116,29 +132,32 @@ def test_a_second_process_attaches_and_only_the_last_one_stops_the_server(home: 
     assert not running.is_running()
 
 
-def test_a_client_that_knows_only_the_address_keeps_the_server_up(home: Path) -> None:
-    running = start_server(home)
+def test_a_client_that_knows_only_the_address_keeps_the_server_up(made_home: Path) -> None:
+    running = start_server(made_home)
     with psycopg.connect(running.dsn):
         assert not running.stop()
-    assert start_server(home).stop()
+    assert start_server(made_home).stop()
 
 
-def test_the_port_stays_the_same_from_start_to_start(home: Path) -> None:
-    first = start_server(home)
+def test_the_port_stays_the_same_from_start_to_start(made_home: Path) -> None:
+    first = start_server(made_home)
     first.stop()
-    second = start_server(home)
+    second = start_server(made_home)
 
     assert second.port == first.port
     second.stop()
 
 
-def test_another_program_on_the_port_of_last_time_makes_it_choose_a_new_one(home: Path) -> None:
-    first = start_server(home)
+def test_another_program_on_the_port_of_last_time_makes_it_choose_a_new_one(
+    made_home: Path,
+) -> None:
+    first = start_server(made_home)
     first.stop()
     with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.bind(("127.0.0.1", first.port))
         other.listen()
-        second = start_server(home)
+        second = start_server(made_home)
 
         assert second.port != first.port
         assert ask(second.dsn, "select 1") == 1
@@ -158,8 +177,10 @@ def test_three_first_starts_at_the_same_moment_share_one_server(home: Path) -> N
         ]
 
 
-def test_no_acknowledged_row_is_lost_when_the_server_is_killed_while_writing(home: Path) -> None:
-    running = start_server(home)
+def test_no_acknowledged_row_is_lost_when_the_server_is_killed_while_writing(
+    made_home: Path,
+) -> None:
+    running = start_server(made_home)
     with psycopg.connect(running.dsn, autocommit=True) as connection:
         connection.execute("create extension vector")
         connection.execute("create table note (number int primary key, place halfvec(4))")
@@ -185,7 +206,7 @@ def test_no_acknowledged_row_is_lost_when_the_server_is_killed_while_writing(hom
         writer.join()
     assert not running.is_running()
     running.stop()
-    again = start_server(home)
+    again = start_server(made_home)
     with psycopg.connect(again.dsn) as connection:
         stored = {number for (number,) in connection.execute("select number from note")}
 
@@ -196,11 +217,11 @@ def test_no_acknowledged_row_is_lost_when_the_server_is_killed_while_writing(hom
     again.stop()
 
 
-def test_the_server_lives_on_when_the_process_that_started_it_is_killed(home: Path) -> None:
-    with child(home) as starter:
+def test_the_server_lives_on_when_the_process_that_started_it_is_killed(made_home: Path) -> None:
+    with child(made_home) as starter:
         line = starter.stdout.readline().split()  # type: ignore[union-attr]
         starter.kill()
-    running = start_server(home)
+    running = start_server(made_home)
 
     assert (line[0], int(line[1])) == ("started", running.pid)
     assert not running.is_owner
@@ -220,12 +241,14 @@ def test_an_interrupted_first_start_is_begun_anew(home: Path) -> None:
     running.stop()
 
 
-def test_a_left_over_pid_file_with_the_number_of_another_program_is_harmless(home: Path) -> None:
-    start_server(home).stop()
-    left_over = home / "pgdata" / "postmaster.pid"
+def test_a_left_over_pid_file_with_the_number_of_another_program_is_harmless(
+    made_home: Path,
+) -> None:
+    start_server(made_home).stop()
+    left_over = made_home / "pgdata" / "postmaster.pid"
     left_over.write_text(f"{os.getpid()}\n/proc/self/cwd\n1796080321\n5873\n\n127.0.0.1\n")
 
-    running = start_server(home)
+    running = start_server(made_home)
 
     assert running.pid != os.getpid()
     assert running.stop()
@@ -254,36 +277,36 @@ def test_a_data_folder_with_pieces_missing_is_never_overwritten(home: Path) -> N
     assert (home / "pgdata" / "base").exists()
 
 
-def test_damaged_data_are_reported_with_the_last_lines_of_the_log(home: Path) -> None:
-    start_server(home).stop()
-    (home / "pgdata" / "global" / "pg_control").unlink()
+def test_damaged_data_are_reported_with_the_last_lines_of_the_log(made_home: Path) -> None:
+    start_server(made_home).stop()
+    (made_home / "pgdata" / "global" / "pg_control").unlink()
 
     with pytest.raises(ServerStartError, match=r"(?s)damaged.*restore.*\n.*pg_control"):
-        start_server(home)
+        start_server(made_home)
 
 
-def test_a_wrong_password_file_is_named(home: Path) -> None:
-    running = start_server(home)
-    with child(home) as keeper:
+def test_a_wrong_password_file_is_named(made_home: Path) -> None:
+    running = start_server(made_home)
+    with child(made_home) as keeper:
         keeper.stdout.readline()  # type: ignore[union-attr]
-        right = (home / "database-password").read_text()
-        (home / "database-password").write_text("wrong")
+        right = (made_home / "database-password").read_text()
+        (made_home / "database-password").write_text("wrong")
         with pytest.raises(ServerStartError, match=r"refused the password in .*database-password"):
-            start_server(home)
-        (home / "database-password").write_text(right)
+            start_server(made_home)
+        (made_home / "database-password").write_text(right)
     running.stop()
 
 
 def test_data_in_use_by_a_server_that_cannot_be_seen_are_left_alone(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    made_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start_server(home).stop()
+    start_server(made_home).stop()
     monkeypatch.setattr(server, "LEFT_OVER_SECONDS", 0.1)
-    with (home / "pgdata.lock").open() as elsewhere:
+    with (made_home / "pgdata.lock").open() as elsewhere:
         fcntl.flock(elsewhere, fcntl.LOCK_EX)
 
         with pytest.raises(ServerStartError, match="in use by a database server"):
-            start_server(home)
+            start_server(made_home)
 
 
 def test_a_start_that_another_process_never_ends_is_reported_with_its_number(
