@@ -61,7 +61,7 @@ async def take_turn(
     question: str,
     options: pipeline.QueryOptions | None = None,
 ) -> AsyncIterator[Event]:
-    """Ask in a conversation, new when None, and yield the turn's events; it is stored as it goes."""
+    """Ask in a conversation, new when None, and yield the turn's events as they are stored."""
     conversation_id, turn_id = await _begin(runtime, conversation_id, question)
     async for event in _run(runtime, conversation_id, turn_id, question, options):
         yield event
@@ -118,12 +118,9 @@ async def stop_turn(runtime: Runtime, turn_id: int) -> None:
     await conversations.end_turn(runtime.database, runtime.workspace_id, turn_id, status="stopped")
 
 
-async def stop_all_turns() -> None:
-    """Cancel what runs in this process, when it ends; the text written so far is stored."""
-    tasks = [live.task for live in _live.values()]
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+async def stop_all_turns(runtime: Runtime) -> None:
+    """Stop what runs in this process, before it ends; the text written so far is stored."""
+    await asyncio.gather(*(stop_turn(runtime, turn_id) for turn_id in list(_live)))
 
 
 async def _begin(runtime: Runtime, conversation_id: int | None, question: str) -> tuple[int, int]:

@@ -52,7 +52,7 @@ async def open_runtime(
     settings: Settings, *, workspace: str = DEFAULT_WORKSPACE
 ) -> AsyncIterator[Runtime]:
     """Open everything a process needs; the embedded server is attached to or started."""
-    global _current  # noqa: PLW0603  the single piece of module state, set and cleared here alone
+    global _current
     async with contextlib.AsyncExitStack() as stack:
         dsn = settings.database_url
         if not dsn:

@@ -7,6 +7,7 @@ import logging
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
@@ -14,7 +15,7 @@ from rag_app.database.session import Database
 from rag_app.errors import EmptyContentError, RagAppError
 from rag_app.ingestion import sources, storing
 from rag_app.ingestion.browser import Browser
-from rag_app.ingestion.chunking import CountTokens, embedding_text, split
+from rag_app.ingestion.chunking import CountTokens, split
 from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.progress import Progress, StoppedError
 from rag_app.library import documents
@@ -23,8 +24,6 @@ from rag_app.providers.base import Embedder
 from rag_app.settings import Settings
 
 logger = logging.getLogger(__name__)
-
-BATCH_CHUNKS = 32  # a few seconds of embedding: what a crash costs at most
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,16 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
         )
     else:
         version_id = version.id
-    await _embed(ingestion, workspace_id, version_id, extracted.title, progress)
+    await progress.step("embed")
+    await storing.embed_version(
+        database,
+        ingestion.embedder,
+        workspace_id=workspace_id,
+        version_id=version_id,
+        model_id=ingestion.model_id,
+        title=extracted.title,
+        on_progress=partial(progress.advance, "embed"),
+    )
     await progress.step("publish")
     await storing.publish(
         database,
@@ -139,30 +147,6 @@ async def _extract(
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, RagAppError):
                 await task
-
-
-async def _embed(
-    ingestion: Ingestion, workspace_id: int, version_id: int, title: str, progress: Progress
-) -> None:
-    """Embed what has no vector yet, batch by batch; a crash loses one batch at most."""
-    database, model_id = ingestion.database, ingestion.model_id
-    await progress.step("embed")
-    done, total = await storing.count_vectors(database, version_id, model_id)
-    while batch := await storing.chunks_without_vector(
-        database, version_id, model_id, limit=BATCH_CHUNKS
-    ):
-        vectors = await ingestion.embedder.embed(
-            [embedding_text(title, chunk.heading, chunk.text) for chunk in batch], kind="passage"
-        )
-        await storing.store_vectors(
-            database,
-            workspace_id=workspace_id,
-            version_id=version_id,
-            model_id=model_id,
-            vectors=[(chunk.id, vector) for chunk, vector in zip(batch, vectors, strict=True)],
-        )
-        done += len(batch)
-        await progress.advance("embed", done, total)
 
 
 def _content_hash(document: Mapping[str, Any], extracted: Extracted) -> str:

@@ -1,17 +1,20 @@
 """Writes versions, chunks and vectors; what is stored once is found again after a crash."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from pgvector import HalfVector
 
 from rag_app.database.session import Connection, Database
-from rag_app.ingestion.chunking import ChunkText
+from rag_app.ingestion.chunking import ChunkText, embedding_text
 from rag_app.ingestion.content import Extracted
 from rag_app.language import detect_language, regconfig
 from rag_app.lexemes import lexical_text
 from rag_app.library import documents, snapshots
+from rag_app.providers.base import Embedder
+
+BATCH_CHUNKS = 32  # a few seconds of embedding
 
 FIND_VERSION = """
 select v.id, v.chunk_count,
@@ -227,6 +230,34 @@ async def store_vectors(
             await copy.write_row(
                 (chunk_id, model_id, workspace_id, version_id, HalfVector(list(vector)))
             )
+
+
+async def embed_version(
+    database: Database,
+    embedder: Embedder,
+    *,
+    workspace_id: int,
+    version_id: int,
+    model_id: int,
+    title: str,
+    on_progress: Callable[[int, int], Awaitable[None]] | None = None,
+) -> None:
+    """Embed what has no vector yet, batch by batch; a crash loses one batch at most."""
+    done, total = await count_vectors(database, version_id, model_id)
+    while batch := await chunks_without_vector(database, version_id, model_id, limit=BATCH_CHUNKS):
+        vectors = await embedder.embed(
+            [embedding_text(title, chunk.heading, chunk.text) for chunk in batch], kind="passage"
+        )
+        await store_vectors(
+            database,
+            workspace_id=workspace_id,
+            version_id=version_id,
+            model_id=model_id,
+            vectors=[(chunk.id, vector) for chunk, vector in zip(batch, vectors, strict=True)],
+        )
+        done += len(batch)
+        if on_progress is not None:
+            await on_progress(done, total)
 
 
 async def publish(

@@ -14,6 +14,7 @@ from procrastinate import (
 )
 from procrastinate.jobs import Job
 
+from rag_app.database.session import Database
 from rag_app.jobs.queue import TASKS
 
 logger = logging.getLogger(__name__)
@@ -69,6 +70,17 @@ async def run_worker(
             await stop.wait()
             sweep.cancel()
             worker.cancel()
+
+
+async def is_worker_alive(database: Database) -> bool:
+    """Say whether any worker of this database has shown a heartbeat lately."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            "select 1 from procrastinate_workers "
+            "where last_heartbeat > now() - make_interval(secs => %s) limit 1",
+            (STALLED_SECONDS,),
+        )
+        return await cursor.fetchone() is not None
 
 
 def _register(app: App, name: str, function: TaskFunction) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -297,6 +297,17 @@ async def is_running(database: Database, document_id: int) -> bool:
             (document_id,),
         )
         return await cursor.fetchone() is not None
+
+
+async def are_finished(database: Database, workspace_id: int, ids: Sequence[int]) -> bool:
+    """Say whether none of these documents waits or is being taken in."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            "select 1 from document where id = any(%s) and workspace_id = %s "
+            "and status in ('queued', 'running') and removed_at is null limit 1",
+            (list(ids), workspace_id),
+        )
+        return await cursor.fetchone() is None
 
 
 async def report_failure(

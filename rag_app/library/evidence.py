@@ -14,7 +14,7 @@ TIME_MARK = re.compile(r"^\[(\d+):(\d\d):(\d\d)\] ", re.MULTILINE)
 HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
 
 VERSION = """
-select v.id as version_id, v.document_id, v.content, v.page_count, v.duration_seconds,
+select v.id, v.document_id, v.content, v.language, v.page_count, v.duration_seconds,
        v.extraction, v.file_key, d.title, d.uri, d.source_type
 from document_version v join document d on d.id = v.document_id
 where v.workspace_id = %(workspace_id)s and d.removed_at is null
@@ -25,6 +25,23 @@ NEWEST = """
  and exists (select 1 from membership m where m.version_id = v.id)
 order by v.id desc limit 1
 """
+
+
+@dataclass(frozen=True)
+class Version:
+    """A stored version: its text, and the key of its file when it has one."""
+
+    id: int
+    document_id: int
+    title: str
+    uri: str
+    source_type: str
+    content: str
+    language: str
+    file_key: str | None
+    page_count: int | None
+    duration_seconds: int | None
+    extraction: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -63,16 +80,28 @@ class Evidence:
     lines: tuple[TranscriptLine, ...]
 
 
-async def open_evidence(
-    database: Database, workspace_id: int, *, version_id: int, start: int, end: int
-) -> Evidence:
-    """Return the surroundings of `start:end` in a version's content."""
-    row = await _load(
+async def get_version(database: Database, workspace_id: int, version_id: int) -> Version:
+    """Return a version whose document is still in the library."""
+    return await _load(
         database,
         VERSION + " and v.id = %(version_id)s",
         {"workspace_id": workspace_id, "version_id": version_id},
     )
-    return build_evidence(row, start, end)
+
+
+async def newest_version(database: Database, workspace_id: int, document_id: int) -> Version:
+    """Return the newest published version of a document."""
+    return await _load(
+        database, VERSION + NEWEST, {"workspace_id": workspace_id, "document_id": document_id}
+    )
+
+
+async def open_evidence(
+    database: Database, workspace_id: int, *, version_id: int, start: int, end: int
+) -> Evidence:
+    """Return the surroundings of `start:end` in a version's content."""
+    version = await get_version(database, workspace_id, version_id)
+    return build_evidence(version, start, end)
 
 
 async def open_document(
@@ -85,43 +114,41 @@ async def open_document(
     start: int | None = None,
 ) -> Evidence:
     """Return a document's newest text at a page, a second or an offset; its beginning without."""
-    row = await _load(
-        database, VERSION + NEWEST, {"workspace_id": workspace_id, "document_id": document_id}
-    )
-    content = row["content"]
+    version = await newest_version(database, workspace_id, document_id)
+    content = version.content
     if page is not None:
-        offset = page_offset(content, page)
+        offset = page_span(content, page)[0]
     elif second is not None:
         offset = second_offset(content, second)
     else:
         offset = min(max(start or 0, 0), len(content))
-    return build_evidence(row, offset, offset)
+    return build_evidence(version, offset, offset)
 
 
-def build_evidence(row: Mapping[str, Any], start: int, end: int) -> Evidence:
+def build_evidence(version: Version, start: int, end: int) -> Evidence:
     """Cut the surroundings of `start:end` out of a loaded version."""
-    content: str = row["content"]
+    content = version.content
     start = min(max(start, 0), len(content))
     end = min(max(end, start), len(content))
-    paged = row["page_count"] is not None
+    paged = version.page_count is not None
     page = content.count("\f", 0, start) + 1 if paged else None
     first, last = _surroundings(content, start, end)
-    lines = transcript_lines(content, start, end) if row["source_type"] == "youtube" else ()
+    lines = transcript_lines(content, start, end) if version.source_type == "youtube" else ()
     spoken = list(TIME_MARK.finditer(content, 0, max(start, 1) + 12))
     spoken = [mark for mark in spoken if mark.start() <= start]
     second = _seconds(spoken[-1]) if spoken and lines else None
     headings = list(HEADING.finditer(content, 0, max(start, 1)))
-    labels = (row["extraction"] or {}).get("page_labels") or []
+    labels = version.extraction.get("page_labels") or []
     return Evidence(
-        document_id=row["document_id"],
-        version_id=row["version_id"],
-        title=row["title"],
-        uri=row["uri"],
-        source_type=row["source_type"],
+        document_id=version.document_id,
+        version_id=version.id,
+        title=version.title,
+        uri=version.uri,
+        source_type=version.source_type,
         link=passage_link(
-            row["source_type"],
-            row["document_id"],
-            row["uri"],
+            version.source_type,
+            version.document_id,
+            version.uri,
             page=page,
             second=second,
             start=start,
@@ -129,9 +156,9 @@ def build_evidence(row: Mapping[str, Any], start: int, end: int) -> Evidence:
         ),
         page=page,
         page_label=labels[page - 1] if page and page <= len(labels) else None,
-        page_count=row["page_count"],
+        page_count=version.page_count,
         second=second,
-        duration_seconds=row["duration_seconds"],
+        duration_seconds=version.duration_seconds,
         heading=headings[-1][1].strip() if headings and not paged else None,
         before=content[first:start],
         quote=content[start:end],
@@ -156,15 +183,16 @@ def transcript_lines(content: str, start: int, end: int) -> tuple[TranscriptLine
     )
 
 
-def page_offset(content: str, page: int) -> int:
-    """Return where a page begins; the last page's beginning for a number beyond it."""
-    offset = 0
+def page_span(content: str, page: int) -> tuple[int, int]:
+    """Return where a page begins and ends; both are the end of the content beyond the last."""
+    first = 0
     for _ in range(page - 1):
-        border = content.find("\f", offset)
+        border = content.find("\f", first)
         if border < 0:
-            break
-        offset = border + 1
-    return offset
+            return len(content), len(content)
+        first = border + 1
+    last = content.find("\f", first)
+    return first, len(content) if last < 0 else last
 
 
 def second_offset(content: str, second: int) -> int:
@@ -197,9 +225,9 @@ def _seconds(mark: re.Match[str]) -> int:
     return int(mark[1]) * 3600 + int(mark[2]) * 60 + int(mark[3])
 
 
-async def _load(database: Database, statement: str, values: Mapping[str, Any]) -> dict[str, Any]:
+async def _load(database: Database, statement: str, values: Mapping[str, Any]) -> Version:
     async with database.connection() as connection:
         row = await (await connection.execute(statement, values)).fetchone()
     if row is None:
         raise NotFoundError("This document is no longer in the library.")
-    return row
+    return Version(**row)

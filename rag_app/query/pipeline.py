@@ -62,7 +62,7 @@ class QueryOptions:
     rerank: bool = True
     rewrite_seconds: float = 8.0
     rerank_seconds: float = 15.0
-    filters: Filters = Filters()
+    filters: Filters = field(default_factory=Filters)
 
 
 @dataclass(frozen=True)
