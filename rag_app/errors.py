@@ -3,6 +3,7 @@
 RagAppError
 ├── SettingsError
 ├── RuntimeNotStartedError
+├── ServeError
 ├── NotFoundError
 ├── DatabaseError
 │   ├── ServerStartError
@@ -40,6 +41,10 @@ class SettingsError(RagAppError):
 
 class RuntimeNotStartedError(RagAppError):
     """The app is not running in this process: start it with `python -m rag_app serve`."""
+
+
+class ServeError(RagAppError):
+    """Pincite could not be served."""
 
 
 class NotFoundError(RagAppError):
@@ -94,6 +99,14 @@ class ProviderUnavailableError(ProviderError):
     """The language model did not answer; it may answer later."""
 
     retryable = True
+
+
+class ProviderBusyError(ProviderUnavailableError):
+    """The language model is busy; it may answer later."""
+
+    def __init__(self, message: str | None = None, *, retry_after_seconds: float = 0) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class ProviderRefusedError(ProviderError):
