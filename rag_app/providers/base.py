@@ -46,7 +46,9 @@ class ChatModel(Protocol):
 
     name: str
 
-    async def chat(self, messages: Sequence[Message], *, max_tokens: int = 1024) -> str: ...
+    async def chat(self, messages: Sequence[Message], *, max_tokens: int = 1024) -> str:
+        """Return the whole reply."""
+        ...
 
     def chat_stream(
         self, messages: Sequence[Message], *, max_tokens: int = 2048

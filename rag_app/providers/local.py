@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -85,9 +85,19 @@ def open_local_embedder(settings: Settings) -> LocalEmbedder:
     return LocalEmbedder(settings.model_dir, threads=settings.embedding_threads)
 
 
-def count_tokens(text: str, settings: Settings) -> int:
-    """Return how many tokens the packaged model makes of a text; loads the tokenizer alone."""
-    return load_tokenizer(settings.model_dir).count_tokens(text)
+def token_counter(settings: Settings) -> Callable[[str], int]:
+    """Return how to count tokens for chunks: those of the packaged model, loaded on first use.
+
+    Where that model is not converted, since another one embeds, an estimate from above.
+    """
+    if not e5_files.is_whole(settings.model_dir):
+        return estimate_tokens
+    return lambda text: load_tokenizer(settings.model_dir).count_tokens(text)
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a text has; seldom too few in any script."""
+    return len(text.encode("utf-8", "replace")) // 4 + 1
 
 
 class _Network:
