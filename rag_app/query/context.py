@@ -1,0 +1,188 @@
+"""Packs numbered passages into the token budget: copies dropped, neighbours joined."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from rag_app.query.results import Context, Passage
+from rag_app.query.terms import is_number, terms
+from rag_app.sentences import split_sentences
+
+DEFAULT_BUDGET = 3000
+"""In tokens, for the passages with their titles and headings."""
+
+CountTokens = Callable[[str], int]
+
+_SHINGLE = 3
+_COPY = 0.8
+"""From this share of common shingles on, one of two passages says nothing the other does not."""
+
+_BRACKETED_NUMBER = re.compile(r"\[(\^?\d{1,3}(?:[ ,;-]+\d{1,3})*)\]")
+_TAG = re.compile(r"<(?=/?\s*(?:passage|question|conversation)\b)", re.IGNORECASE)
+_TIME_MARK = re.compile(r"^\[(\d{2,3}:[0-5]\d:[0-5]\d)\] ", re.MULTILINE)
+
+
+def build_context(
+    passages: Sequence[Passage],
+    *,
+    budget: int = DEFAULT_BUDGET,
+    count_tokens: CountTokens | None = None,
+) -> Context:
+    """Return the passages that fit the budget, best first, so that `passages[0]` is [1].
+
+    Passages of one version that touch or overlap become one, at the place of the better; its text
+    is still the slice `start:end` of the content. One that does not fit is passed over for a
+    smaller one; the first is cut at a sentence when even it alone does not fit.
+    """
+    count = count_tokens or estimate_tokens
+    kept: list[Passage] = []
+    costs: list[int] = []
+    for passage in passages:
+        others, merged = _join(kept, passage)
+        if merged is None and _is_copy(passage, kept):
+            continue
+        candidate = merged or passage
+        cost = count(render_passage(candidate, len(others) + 1))
+        used = sum(cost_of for cost_of, old in zip(costs, kept, strict=True) if old in others)
+        if used + cost > budget:
+            if kept:
+                continue
+            shorter = _cut(candidate, budget, count)
+            if shorter is None:
+                continue
+            candidate = shorter
+            cost = count(render_passage(candidate, 1))
+        kept, costs = _placed(kept, costs, others, candidate, cost)
+    return Context(passages=tuple(kept), tokens=sum(costs))
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many tokens a hosted model makes of a text, rather too many than too few.
+
+    ASCII has 3.6 to 4.8 signs a token in European languages, counted as 3.5; everything else costs
+    half its UTF-8 bytes, the upper bound over twelve languages and two tokenizers.
+    """
+    size = len(text.encode("utf-8", "replace"))
+    wide = sum(len(sign.encode("utf-8", "replace")) for sign in text if not sign.isascii())
+    return round((size - wide) / 3.5 + wide / 2 + 0.5)
+
+
+def render_passage(passage: Passage, number: int) -> str:
+    """Write a passage as the model sees it: fenced, named, and with no marker but its own.
+
+    Numbers in brackets are references of the source itself; left alone, a model takes them for
+    ours. A text that closes the fence is defused.
+    """
+    place = [f'title="{_attribute(passage.title)}"']
+    if passage.heading and passage.heading != passage.title:
+        place.append(f'heading="{_attribute(passage.heading)}"')
+    if passage.page is not None:
+        place.append(f'page="{passage.page}"')
+    opening = f'<passage number="{number}" cite="[{number}]" {" ".join(place)}>'
+    return f"{opening}\n{plain_text(passage.text)}\n</passage>"
+
+
+def plain_text(text: str) -> str:
+    """Return a passage's text without time marks, foreign markers and anything like our fence."""
+    text = _TIME_MARK.sub("", text).replace("\f", "\n\n")
+    text = _BRACKETED_NUMBER.sub(r"(\1)", text)
+    return _TAG.sub("\u2039", text).strip()
+
+
+def _attribute(text: str) -> str:
+    return _TAG.sub("\u2039", " ".join(text.split()))[:160].replace('"', "'").replace(">", "\u203a")
+
+
+def _join(kept: Sequence[Passage], passage: Passage) -> tuple[list[Passage], Passage | None]:
+    """Return the passages that stay as they are, and what the new one becomes with the others.
+
+    One passage can close the gap between two, so all that touch are joined in the order of their
+    start.
+    """
+    merged: Passage | None = None
+    others = list(kept)
+    found = True
+    while found:
+        found = False
+        for old in others:
+            joined = _joined(old, merged or passage)
+            if joined:
+                others.remove(old)
+                merged, found = joined, True
+                break
+    return others, merged
+
+
+def _joined(first: Passage, second: Passage) -> Passage | None:
+    """Return two passages as one, or None when they do not touch."""
+    if first.version_id != second.version_id:
+        return None
+    early, late = sorted((first, second), key=lambda passage: (passage.start, -passage.end))
+    if late.start > early.end:
+        return None
+    shared = early.text[late.start - early.start :]
+    if not (late.text.startswith(shared) or shared.startswith(late.text)):
+        return None  # offsets and texts disagree: joining would make a quote that is not there
+    text = early.text + late.text[len(shared) :]
+    best = first if first.score >= second.score else second
+    distances = [found.distance for found in (first, second) if found.distance is not None]
+    return replace(
+        early,
+        text=text,
+        end=early.start + len(text),
+        score=best.score,
+        distance=min(distances, default=None),
+        legs=best.legs,
+    )
+
+
+def _placed(
+    kept: Sequence[Passage],
+    costs: Sequence[int],
+    others: Sequence[Passage],
+    candidate: Passage,
+    cost: int,
+) -> tuple[list[Passage], list[int]]:
+    """Put the candidate where the best of those it replaces stood, else at the end."""
+    places = [place for place, old in enumerate(kept) if old not in others]
+    position = places[0] if places else len(kept)
+    passages = [old for old in kept if old in others]
+    prices = [price for price, old in zip(costs, kept, strict=True) if old in others]
+    passages.insert(position, candidate)
+    prices.insert(position, cost)
+    return passages, prices
+
+
+def _is_copy(passage: Passage, kept: Iterable[Passage]) -> bool:
+    """Tell whether a kept passage says the same, down to every number.
+
+    Texts that differ in a number alone (two versions of a table, two records) are no copies: the
+    number is what a question asks for.
+    """
+    words = terms(passage.text)
+    shingles = set(_shingles(words))
+    numbers = {word for word in words if is_number(word)}
+    for other in kept:
+        other_words = terms(other.text)
+        if not numbers <= {word for word in other_words if is_number(word)}:
+            continue
+        common = shingles.intersection(_shingles(other_words))
+        if len(common) >= _COPY * len(shingles):
+            return True
+    return False
+
+
+def _shingles(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for place in range(max(1, len(words) - _SHINGLE + 1)):
+        yield tuple(words[place : place + _SHINGLE])
+
+
+def _cut(passage: Passage, budget: int, count: CountTokens) -> Passage | None:
+    """Keep as many whole sentences from the start as the budget holds; None when not even one."""
+    best: Passage | None = None
+    for _, end in split_sentences(passage.text):
+        shorter = replace(passage, text=passage.text[:end], end=passage.start + end)
+        if count(render_passage(shorter, 1)) > budget:
+            break
+        best = shorter
+    return best
