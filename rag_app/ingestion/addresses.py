@@ -21,6 +21,7 @@ _RESERVED_V6 = tuple(
     ipaddress.IPv6Network(network)
     for network in ("64:ff9b:1::/48", "2001::/23", "2001:db8::/32", "3fff::/20")
 )
+_PROTOCOLS_V4 = ipaddress.IPv4Network("192.0.0.0/24")
 _NUMBER_LABEL = re.compile(r"(?i)(?:0x[0-9a-f]*|[0-9]+)$")
 _ODD_SIGNS = re.compile(r"[\x00-\x20\x7f\\]")
 
@@ -66,7 +67,8 @@ def parse_rules(entries: tuple[str, ...]) -> AddressRules:
 def is_public(address: IPAddress) -> bool:
     """Tell whether an address lies in the public internet, looking through IPv4 within IPv6."""
     if isinstance(address, ipaddress.IPv4Address):
-        return address.is_global and not address.is_multicast and not address.is_reserved
+        is_special = address.is_multicast or address.is_reserved or address in _PROTOCOLS_V4
+        return address.is_global and not is_special
     if any(address in network for network in _CARRIERS):
         return is_public(ipaddress.IPv4Address(address.packed[-4:]))
     if address.sixtofour is not None:

@@ -48,20 +48,18 @@ def write_transcript(captions: Iterable[Caption], duration_seconds: int) -> str:
 
 
 def _lines(captions: Sequence[Caption]) -> Iterable[tuple[int, str]]:
+    if not captions:
+        return
     text = " ".join(caption.text for caption in captions)
     begins = _begins(text, captions)
-    cuts: list[tuple[int, int]] = []  # offset in the text, second
-    for place, offset in enumerate(begins):
-        second = int(offset[1])
-        starts_sentence = offset[2]
-        if not cuts:
-            cuts.append((offset[0], second))
-            continue
-        since = second - cuts[-1][1]
-        following = begins[place + 1] if place + 1 < len(begins) else None
-        is_long = following is not None and int(following[1]) - cuts[-1][1] > _LONGEST_LINE_SECONDS
-        if (starts_sentence and since >= _SHORTEST_LINE_SECONDS) or (is_long and since > 0):
-            cuts.append((offset[0], second))
+    cuts = [(0, int(captions[0].start))]  # offset in the text, second
+    # each place with the time of the next one, by which its line would have grown too long
+    following = [int(start) for _, start, _ in begins[1:]] + [0]
+    for (offset, start, is_sentence), until in zip(begins, following, strict=True):
+        since = int(start) - cuts[-1][1]
+        is_long = since > 0 and until - cuts[-1][1] > _LONGEST_LINE_SECONDS
+        if (is_sentence and since >= _SHORTEST_LINE_SECONDS) or is_long:
+            cuts.append((offset, int(start)))
     ends = [offset for offset, _ in cuts[1:]] + [len(text)]
     for (start, second), end in zip(cuts, ends, strict=True):
         if line := text[start:end].strip():

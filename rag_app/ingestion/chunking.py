@@ -190,7 +190,8 @@ def _pieces(
             if count <= size or stop - start < 2:
                 break
             stop = start + (stop - start) // 2
-        yield _Atom(start, stop, count, stop == end)
+        body = content[start:stop].rstrip()
+        yield _Atom(start, start + len(body), count, stop == end)
         start = stop
         while start < end and content[start].isspace():
             start += 1
@@ -198,7 +199,7 @@ def _pieces(
 
 def _word_border(content: str, start: int, stop: int) -> int:
     for place in range(stop, start + (stop - start) // 2, -1):
-        if content[place].isspace():
+        if content[place].isspace() and not content[place - 1].isspace():
             return place
     return stop
 

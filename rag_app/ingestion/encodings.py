@@ -10,6 +10,12 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE_BYTES = 200_000  # a guesser reads no better for more
+# what text files are written in; among all that Python knows, short texts look like old Mac ones
+_GUESSES = (
+    "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258",
+    "koi8_r", "koi8_u", "iso8859_2", "cp866", "cp850", "cp437", "cp932", "euc_jp", "gb18030",
+    "big5", "cp949", "euc_kr", "cp874",
+)  # fmt: skip
 _CONTROL_BYTES = frozenset(range(32)) - set(b"\t\n\r\f\v\x1b\x1a")
 
 
@@ -64,6 +70,6 @@ def _try(data: bytes, encoding: str | None) -> str | None:
 def _guess(data: bytes) -> str:
     from charset_normalizer import from_bytes  # 40 ms to import, rarely needed
 
-    best = from_bytes(data[:_SAMPLE_BYTES]).best()
+    best = from_bytes(data[:_SAMPLE_BYTES], cp_isolation=list(_GUESSES)).best()
     encoding = best.encoding if best else "cp1252"
     return data.decode(encoding, "replace")

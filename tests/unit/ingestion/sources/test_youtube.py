@@ -1,0 +1,39 @@
+import pytest
+
+from rag_app.ingestion.sources.youtube import accepts, canonical_uri, find_video_id
+
+ID = "dQw4w9WgXcQ"
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        f"https://www.youtube.com/watch?v={ID}", f"http://youtube.com/watch?t=5&v={ID}&list=PL1",
+        f"https://youtu.be/{ID}?si=abc", f"youtu.be/{ID}", f"https://m.youtube.com/watch?v={ID}",
+        f"https://music.youtube.com/watch?v={ID}", f"https://www.youtube.com/shorts/{ID}?feature=x",
+        f"https://www.youtube.com/live/{ID}", f"https://www.youtube.com/embed/{ID}?start=3",
+        f"https://www.youtube-nocookie.com/embed/{ID}", f"https://www.youtube.com/v/{ID}",
+        f"www.youtube.com/watch?v={ID}#t=3", f"https://WWW.YouTube.com/watch/{ID}",
+    ],
+)  # fmt: skip
+def test_every_form_of_address_leads_to_the_same_video(uri: str) -> None:
+    assert find_video_id(uri) == ID
+    assert f"https://www.youtube.com/watch?v={ID}" == canonical_uri(uri)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["https://www.youtube.com/playlist?list=PL123", "https://www.youtube.com/@somebody",
+     "https://www.youtube.com/", "https://youtu.be/", "https://www.youtube.com/watch?v=short"],
+)  # fmt: skip
+def test_what_is_no_single_video_has_no_id(uri: str) -> None:
+    assert accepts(uri)
+    assert find_video_id(uri) is None
+    assert uri == canonical_uri(uri)
+
+
+@pytest.mark.parametrize(
+    "uri", ["https://example.com/watch?v=dQw4w9WgXcQ", "https://youtube.com.evil.example/", "x", ""]
+)
+def test_other_addresses_are_not_for_youtube(uri: str) -> None:
+    assert not accepts(uri)
