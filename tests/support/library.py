@@ -42,7 +42,9 @@ def write_pdf(
 
     With `hyphenate`, long words at line ends are cut with a hyphen, as a typesetter does.
     """
-    drawing = canvas.Canvas(str(path), pagesize=A4, encrypt=password)
+    # reportlab swaps the sides of a page that is turned; swapped before, they come out right
+    size = A4 if rotation % 180 == 0 else (A4[1], A4[0])
+    drawing = canvas.Canvas(str(path), pagesize=size, encrypt=password)
     if title:
         drawing.setTitle(title)
     for page in pages:
