@@ -1,0 +1,1 @@
+"""The pages. Read `pages/chat.py`, then the components it names, then `state/chat_state.py`."""

@@ -1,0 +1,1 @@
+"""What can happen on the pages, and the values they show."""

@@ -1,0 +1,120 @@
+"""What can happen with evidence: a source opens beside the answer, a document on its own page."""
+
+import reflex as rx
+
+from rag_app.errors import NotFoundError, RagAppError
+from rag_app.library import documents, evidence
+from rag_app.runtime import current
+from rag_app.ui.state.chat_state import ChatState
+from rag_app.ui.state.conversations_state import ConversationsState
+from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_problem
+from rag_app.ui.state.views import (
+    DocumentView,
+    EvidenceView,
+    Place,
+    document_view,
+    evidence_view,
+    gone_view,
+)
+from rag_app.ui.texts import say
+
+NO_DOCUMENT = DocumentView(0, "", "", "", "", "", 0, "", "")
+
+
+class EvidenceState(rx.State):
+    """The sheet beside the conversation; `opened` names the badge it belongs to."""
+
+    evidence: EvidenceView = EvidenceView()
+    opened: str = ""
+    opened_turn: int = 0
+    opened_marker: int = 0
+
+    @rx.event
+    async def open_source(self, turn_id: int, marker: int):
+        """Open the place behind a badge or a card."""
+        if not is_allowed(self):
+            return SIGN_IN
+        place = (await self.get_state(ChatState)).find_place(turn_id, marker)
+        if place is None:
+            return None
+        try:
+            self.evidence = await _open_place(place, language_of(self))
+        except RagAppError as error:
+            await show_problem(self, str(error))
+            return None
+        self.opened = f"{turn_id}-{marker}"
+        self.opened_turn, self.opened_marker = turn_id, marker
+        return None
+
+    @rx.event
+    def close(self):
+        """Put the sheet away."""
+        self.opened, self.opened_turn, self.opened_marker = "", 0, 0
+        self.evidence = EvidenceView()
+
+
+async def _open_place(place: Place, language: str) -> EvidenceView:
+    runtime = current()
+    try:
+        if place.version_id is None:
+            raise NotFoundError
+        found = await evidence.open_evidence(
+            runtime.database,
+            runtime.workspace_id,
+            version_id=place.version_id,
+            start=place.start,
+            end=place.end,
+        )
+    except NotFoundError:
+        return gone_view(place, say("document_gone", language))
+    return evidence_view(found, language)
+
+
+class DocumentState(rx.State):
+    """A document on a page of its own, opened at a page, a second or an offset."""
+
+    evidence: EvidenceView = EvidenceView()
+    document: DocumentView = NO_DOCUMENT
+    is_loading: bool = True
+    is_missing: bool = False
+
+    @rx.event
+    async def open(self):
+        """Open the document that the address names."""
+        if not is_allowed(self):
+            return
+        (await self.get_state(ConversationsState)).open_id = 0
+        self.is_loading, self.is_missing, self.evidence = True, False, EvidenceView()
+        yield
+        try:
+            await self.load()
+        except NotFoundError:
+            self.is_missing = True
+        except RagAppError as error:
+            await show_problem(self, str(error))
+        self.is_loading = False
+
+    async def load(self) -> None:
+        """Read the document, and its text once it is ready."""
+        runtime, address = current(), str(self.document_id)
+        document_id = int(address) if address.isdecimal() else 0
+        where = self.router.url.query_parameters
+        document = await documents.get_document(
+            runtime.database, runtime.workspace_id, document_id
+        )
+        self.document = document_view(document, language_of(self))
+        if document.version_id is None:
+            return
+        found = await evidence.open_document(
+            runtime.database,
+            runtime.workspace_id,
+            document_id,
+            page=_whole_number(where.get("page")),
+            second=_whole_number(where.get("second")),
+            start=_whole_number(where.get("start")),
+        )
+        self.evidence = evidence_view(found, language_of(self), is_whole=True)
+
+
+def _whole_number(text: str | None) -> int | None:
+    return int(text) if text and text.isdecimal() and len(text) < 10 else None

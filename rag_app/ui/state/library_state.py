@@ -1,0 +1,170 @@
+"""What can happen on the library page: documents are added, watched, retried and removed."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+import reflex as rx
+
+from rag_app.errors import RagAppError
+from rag_app.library import documents
+from rag_app.library.documents import DocumentSummary
+from rag_app.runtime import current
+from rag_app.ui.state.conversations_state import ConversationsState
+from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_problem
+from rag_app.ui.state.views import DocumentView, document_view
+
+ROWS = 100
+CHANGES_KEPT = 30
+
+
+class LibraryState(rx.State):
+    """One page of documents.
+
+    `rows` is the list as it was read; `changes` lies over it with the few documents that moved
+    since, so a step of progress sends one row and not a hundred.
+    """
+
+    rows: list[DocumentView] = []
+    changes: dict[str, DocumentView] = {}
+    title: str = ""
+    first: int = 1
+    has_more: bool = False
+    is_loading: bool = True
+    is_failed: bool = False
+    removing: int = 0
+    url_error: str = ""
+
+    _is_watching: bool = False
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether the list is on the page."""
+        return self._is_watching
+
+    @rx.event
+    async def open(self):
+        """Open the library at its newest documents."""
+        if not is_allowed(self):
+            return
+        (await self.get_state(ConversationsState)).open_id = 0
+        self.title, self.first, self.removing, self.url_error = "", 1, 0, ""
+        self._is_watching = True
+        await self.list_again()
+
+    @rx.event
+    def leave(self):
+        """Stop telling this page of changes."""
+        self._is_watching = False
+
+    async def list_again(self) -> None:
+        """Read the documents of this page of the list."""
+        runtime = current()
+        try:
+            found = await documents.list_documents(
+                runtime.database,
+                runtime.workspace_id,
+                title=self.title,
+                limit=ROWS + 1,
+                offset=self.first - 1,
+            )
+        except RagAppError:
+            self.is_failed, self.is_loading = True, False
+            return
+        language = language_of(self)
+        self.rows = [document_view(document, language) for document in found[:ROWS]]
+        self.changes = {}
+        self.has_more = len(found) > ROWS
+        self.is_failed = self.is_loading = False
+
+    async def apply(self, changed: Mapping[int, DocumentSummary | None]) -> None:
+        """Show what became of documents; None stands for a removed one."""
+        shown = {row.id for row in self.rows}
+        if len(self.changes) > CHANGES_KEPT or any(
+            self._moves_rows(document_id, document, shown)
+            for document_id, document in changed.items()
+        ):
+            await self.list_again()
+            return
+        language = language_of(self)
+        views = {
+            str(document_id): document_view(document, language)
+            for document_id, document in changed.items()
+            if document is not None and document_id in shown
+        }
+        if views:
+            self.changes = {**self.changes, **views}
+
+    def _moves_rows(
+        self, document_id: int, document: DocumentSummary | None, shown: set[int]
+    ) -> bool:
+        if document_id in shown:
+            return document is None
+        is_new = document is not None and document_id > max(shown, default=0)
+        return is_new and self.first == 1 and self.title.lower() in document.title.lower()
+
+    @rx.event
+    async def search(self, title: str):
+        """Show the documents whose title holds these words."""
+        if not is_allowed(self):
+            return SIGN_IN
+        self.title, self.first = str(title).strip()[:200], 1
+        await self.list_again()
+        return None
+
+    @rx.event
+    async def turn_page(self, step: int):
+        """Show newer (-1) or older (1) documents."""
+        if not is_allowed(self):
+            return SIGN_IN
+        self.first = max(1, self.first + (ROWS if step > 0 else -ROWS))
+        await self.list_again()
+        return None
+
+    @rx.event
+    async def add_url(self, form: dict):
+        """Queue a web page or a video."""
+        if not is_allowed(self):
+            return SIGN_IN
+        url, runtime, self.url_error = str(form.get("url", "")).strip(), current(), ""
+        if not url:
+            return None
+        try:
+            await documents.add_url(runtime.database, runtime.workspace_id, url)
+        except RagAppError as error:
+            self.url_error = str(error)
+        return None
+
+    @rx.event
+    async def retry(self, document_id: int):
+        """Take a failed document in once more."""
+        return await self._change(documents.retry_document, document_id)
+
+    @rx.event
+    async def cancel(self, document_id: int):
+        """Stop taking a document in."""
+        return await self._change(documents.cancel_document, document_id)
+
+    @rx.event
+    async def remove(self, document_id: int):
+        """Take a document out of the library."""
+        self.removing = 0
+        return await self._change(documents.remove_document, document_id)
+
+    @rx.event
+    def start_removing(self, document_id: int):
+        """Ask whether a document is to go."""
+        self.removing = document_id
+
+    @rx.event
+    def keep(self):
+        """Remove nothing after all."""
+        self.removing = 0
+
+    async def _change(self, change: Callable[..., Awaitable[None]], document_id: int):
+        if not is_allowed(self):
+            return SIGN_IN
+        runtime = current()
+        try:
+            await change(runtime.database, runtime.workspace_id, document_id)
+        except RagAppError as error:
+            await show_problem(self, str(error))
+        return None

@@ -1,0 +1,215 @@
+"""Every text of the page, in English and German."""
+
+LANGUAGES = ("en", "de")
+ENGLISH, GERMAN = range(2)
+
+TEXTS: dict[str, tuple[str, str]] = {
+    # the frame
+    "app": ("Pincite", "Pincite"),
+    "skip": ("Skip to the content", "Zum Inhalt springen"),
+    "menu": ("Menu", "Menü"),
+    "close_menu": ("Close menu", "Menü schließen"),
+    "navigation": ("Conversations and library", "Gespräche und Bibliothek"),
+    "library": ("Library", "Bibliothek"),
+    "conversations": ("Conversations", "Gespräche"),
+    "new_conversation": ("New question", "Neue Frage"),
+    "no_conversations": ("Your questions are kept here.", "Hier bleiben deine Fragen stehen."),
+    "rename": ("Rename", "Umbenennen"),
+    "rename_it": ("Rename “{title}”", "„{title}“ umbenennen"),
+    "remove_it": ("Remove “{title}”", "„{title}“ entfernen"),
+    "new_name": ("New name", "Neuer Name"),
+    "save": ("Save", "Speichern"),
+    "cancel": ("Cancel", "Abbrechen"),
+    "remove": ("Remove", "Entfernen"),
+    "keep": ("Keep", "Behalten"),
+    "remove_conversation": ("Remove this conversation?", "Dieses Gespräch entfernen?"),
+    "dark": ("Switch to dark", "Dunkel anzeigen"),
+    "light": ("Switch to light", "Hell anzeigen"),
+    "sign_out": ("Sign out", "Abmelden"),
+    "connection_lost": (
+        "The connection to Pincite is lost. Trying again …",
+        "Die Verbindung zu Pincite ist unterbrochen. Neuer Versuch …",
+    ),
+    "crashed": (
+        "This part of the page failed. Reload the page to go on; nothing stored is lost.",
+        "Dieser Teil der Seite ist ausgefallen. Bitte neu laden; Gespeichertes bleibt erhalten.",
+    ),
+    "went_wrong": (
+        "Something went wrong here (reference {reference}). Please try again.",
+        "Hier ist etwas schiefgegangen (Kennung {reference}). Bitte noch einmal versuchen.",
+    ),
+    "dismiss": ("Dismiss", "Ausblenden"),
+    "loading": ("Loading …", "Wird geladen …"),
+    # the conversation
+    "ask_title": ("Ask your library", "Frag deine Bibliothek"),
+    "ask_hint": (
+        "Each statement of the answer opens the page, passage or second it rests on.",
+        "Jede Aussage der Antwort öffnet die Seite, Stelle oder Sekunde, auf der sie beruht.",
+    ),
+    "empty_title": ("Your library is empty", "Deine Bibliothek ist leer"),
+    "empty_hint": (
+        "Add PDFs, notes, web pages or videos first. Then ask about them here.",
+        "Füge zuerst PDFs, Notizen, Webseiten oder Videos hinzu. Dann frag hier danach.",
+    ),
+    "add_documents": ("Add documents", "Dokumente hinzufügen"),
+    "question": ("Your question", "Deine Frage"),
+    "question_placeholder": ("Ask a question", "Stell eine Frage"),
+    "ask": ("Ask", "Fragen"),
+    "stop": ("Stop", "Anhalten"),
+    "ask_again": ("Ask again", "Noch einmal fragen"),
+    "searching": ("Searching your library …", "Deine Bibliothek wird durchsucht …"),
+    "reading": ("Reading the passages …", "Die Stellen werden gelesen …"),
+    "stopped": ("Stopped.", "Angehalten."),
+    "interrupted": (
+        "The answer was interrupted when Pincite stopped.",
+        "Die Antwort brach ab, als Pincite beendet wurde.",
+    ),
+    "failed": ("The answer could not be finished.", "Die Antwort konnte nicht beendet werden."),
+    "abstained": ("Not in your library", "Nicht in deiner Bibliothek"),
+    "unsupported": (
+        "No passage supports this sentence",
+        "Keine Stelle belegt diesen Satz",
+    ),
+    "sources": ("Sources", "Quellen"),
+    "source": ("Source", "Quelle"),
+    "more_sources": ("Show all sources", "Alle Quellen zeigen"),
+    "no_conversation": (
+        "There is no such conversation. It may have been removed.",
+        "Dieses Gespräch gibt es nicht. Vielleicht wurde es entfernt.",
+    ),
+    "answer_finished": ("Answer finished.", "Antwort fertig."),
+    "earlier_turns": ("Show earlier questions", "Frühere Fragen zeigen"),
+    # the evidence
+    "evidence": ("Evidence", "Beleg"),
+    "close_evidence": ("Close the evidence", "Beleg schließen"),
+    "open_document": ("Open the document", "Dokument öffnen"),
+    "original_file": ("Original file", "Originaldatei"),
+    "open_live": ("Open the live page", "Seite im Netz öffnen"),
+    "watch": ("Watch on YouTube", "Auf YouTube ansehen"),
+    "play": ("Play from {time}", "Ab {time} abspielen"),
+    "play_hint": ("Loads the player from YouTube.", "Lädt den Player von YouTube."),
+    "player": ("Video player", "Videoplayer"),
+    "transcript": ("Transcript", "Mitschrift"),
+    "cited_words": ("Cited words", "Zitierte Worte"),
+    "page_image": ("Page {page} of “{title}”", "Seite {page} von „{title}“"),
+    "page_of": ("Page {page} of {count}", "Seite {page} von {count}"),
+    "previous_page": ("Previous page", "Vorige Seite"),
+    "next_page": ("Next page", "Nächste Seite"),
+    "zoom_in": ("Larger", "Größer"),
+    "zoom_out": ("Smaller", "Kleiner"),
+    "page_failed": (
+        "The image of this page could not be shown.",
+        "Das Bild dieser Seite konnte nicht gezeigt werden.",
+    ),
+    "try_again": ("Try again", "Noch einmal versuchen"),
+    "document_gone": (
+        "This document is no longer in your library. These are the words that were cited.",
+        "Dieses Dokument ist nicht mehr in deiner Bibliothek. Dies sind die zitierten Worte.",
+    ),
+    "no_document": (
+        "There is no such document. It may have been removed.",
+        "Dieses Dokument gibt es nicht. Vielleicht wurde es entfernt.",
+    ),
+    "not_ready": (
+        "This document is not ready yet. It opens here as soon as it is.",
+        "Dieses Dokument ist noch nicht fertig. Es öffnet sich hier, sobald es so weit ist.",
+    ),
+    "to_library": ("Back to the library", "Zurück zur Bibliothek"),
+    "page": ("p. {page}", "S. {page}"),
+    # the library
+    "drop_title": ("Drop files or a folder here", "Dateien oder einen Ordner hierher ziehen"),
+    "drop_now": ("Let go to add", "Loslassen zum Hinzufügen"),
+    "drop_kinds": (
+        "PDF, Markdown, text, Word, PowerPoint, Excel, EPUB",
+        "PDF, Markdown, Text, Word, PowerPoint, Excel, EPUB",
+    ),
+    "choose_files": ("Choose files", "Dateien wählen"),
+    "choose_folder": ("Choose a folder", "Ordner wählen"),
+    "uploads": ("Uploads", "Übertragungen"),
+    "waiting": ("Waiting", "Wartet"),
+    "upload_failed": ("Could not be sent.", "Konnte nicht gesendet werden."),
+    "upload_lost": (
+        "The connection broke while sending.",
+        "Die Verbindung brach beim Senden ab.",
+    ),
+    "cancel_upload": ("Cancel this upload", "Diese Übertragung abbrechen"),
+    "url": ("Address of a web page or a YouTube video", "Adresse einer Webseite oder eines Videos"),
+    "url_placeholder": ("https://…", "https://…"),
+    "add": ("Add", "Hinzufügen"),
+    "documents": ("Documents", "Dokumente"),
+    "search_titles": ("Search titles", "Titel suchen"),
+    "library_empty": ("Nothing here yet.", "Noch nichts hier."),
+    "library_empty_hint": (
+        "Drop a PDF above, or paste the address of a page you want to keep.",
+        "Zieh oben ein PDF hinein oder füge die Adresse einer Seite ein.",
+    ),
+    "no_match": ("No title contains “{title}”.", "Kein Titel enthält „{title}“."),
+    "library_failed": (
+        "The documents could not be listed.",
+        "Die Dokumente konnten nicht aufgelistet werden.",
+    ),
+    "retry": ("Try again", "Noch einmal"),
+    "remove_document": (
+        "Remove it? Answers keep the words they cite.",
+        "Entfernen? Antworten behalten die zitierten Worte.",
+    ),
+    "previous": ("Newer", "Neuere"),
+    "next": ("Older", "Ältere"),
+    "range": ("{first} to {last}", "{first} bis {last}"),
+    "progress_of": ("Progress of “{title}”", "Fortschritt von „{title}“"),
+    # what happens to a document
+    "queued": ("Waiting for its turn", "Wartet, bis es an der Reihe ist"),
+    "running": ("Working", "In Arbeit"),
+    "ready": ("Ready", "Bereit"),
+    "failed_document": ("Failed", "Fehlgeschlagen"),
+    "cancelled": ("Cancelled", "Abgebrochen"),
+    "step_fetch": ("Fetching it", "Wird geholt"),
+    "step_extract": ("Reading the text", "Text wird gelesen"),
+    "step_chunk": ("Dividing the text", "Text wird gegliedert"),
+    "step_embed": ("Learning what it is about", "Inhalt wird erfasst"),
+    "step_store": ("Storing it", "Wird gespeichert"),
+    "step_publish": ("Making it searchable", "Wird durchsuchbar gemacht"),
+    "unchanged": ("Already in your library", "Schon in deiner Bibliothek"),
+    "pages_one": ("1 page", "1 Seite"),
+    "pages_many": ("{count} pages", "{count} Seiten"),
+    # kinds of document
+    "kind_pdf": ("PDF", "PDF"),
+    "kind_markdown": ("Note", "Notiz"),
+    "kind_office": ("Document", "Dokument"),
+    "kind_web": ("Web page", "Webseite"),
+    "kind_youtube": ("Video", "Video"),
+    # signing in
+    "sign_in": ("Sign in", "Anmelden"),
+    "password": ("Password", "Passwort"),
+    "show_password": ("Show", "Zeigen"),
+    "wrong_password": ("That password is not right.", "Dieses Passwort stimmt nicht."),
+    "sign_in_failed": (
+        "Signing in did not work. Please try again.",
+        "Das Anmelden hat nicht geklappt. Bitte noch einmal versuchen.",
+    ),
+    # nothing here
+    "not_found": ("There is nothing at this address.", "Unter dieser Adresse ist nichts."),
+    "to_start": ("Back to the start", "Zurück zum Anfang"),
+}
+
+
+def say(key: str, language: str, **values: object) -> str:
+    """Return a text in a language, its {places} filled."""
+    text = TEXTS[key][GERMAN if language == "de" else ENGLISH]
+    return text.format(**values) if values else text
+
+
+def choose_language(accept_language: str) -> str:
+    """Return "de" where the browser prefers German over English, else "en"."""
+    ranked = []
+    for position, part in enumerate(accept_language.lower().split(",")):
+        name, _, weight = part.strip().partition(";q=")
+        try:
+            quality = float(weight) if weight else 1.0
+        except ValueError:
+            quality = 0.0
+        ranked.append((-quality, position, name.split("-")[0]))
+    for _, _, name in sorted(ranked):
+        if name in LANGUAGES:
+            return name
+    return LANGUAGES[ENGLISH]
