@@ -96,7 +96,8 @@ def run_serve(settings: Settings, _parsed: argparse.Namespace) -> int:
     """Run everything until Ctrl-C."""
     from rag_app.serving import serve
 
-    return serve(settings)
+    serve(settings)
+    return 0
 
 
 async def work(settings: Settings) -> int:

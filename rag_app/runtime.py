@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from rag_app.database.server import start_server
 from rag_app.database.session import Database, migrate, open_database
@@ -16,7 +15,7 @@ from rag_app.jobs.worker import TaskFunction
 from rag_app.library import documents, snapshots
 from rag_app.library.files import FileStore
 from rag_app.providers.base import Provider
-from rag_app.providers.local import count_tokens
+from rag_app.providers.local import token_counter
 from rag_app.providers.opening import open_provider
 from rag_app.query.pipeline import Query
 from rag_app.settings import Settings
@@ -76,7 +75,7 @@ async def open_runtime(
                 provider=provider,
                 workspace_id=workspace_id,
                 model_id=model_id,
-                count_tokens=partial(count_tokens, settings=settings),
+                count_tokens=token_counter(settings),
             ),
         )
         _current = runtime
@@ -105,7 +104,7 @@ def worker_tasks(runtime: Runtime, browser: Browser) -> Mapping[str, TaskFunctio
         files=runtime.files,
         embedder=runtime.provider.embedder,
         model_id=runtime.model_id,
-        count_tokens=partial(count_tokens, settings=runtime.settings),
+        count_tokens=runtime.query.count_tokens,
         browser=browser,
     )
 

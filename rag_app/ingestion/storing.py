@@ -120,8 +120,8 @@ async def store_version(
     language = regconfig(extracted.language or detect_language(extracted.content))
     extraction = dict(extracted.extraction) | {"warnings": list(extracted.warnings)}
     async with database.connection() as connection:
-        for row in await (await connection.execute(UNPUBLISHED, (document_id,))).fetchall():
-            await documents.delete_version(connection, row["id"])
+        for left in await (await connection.execute(UNPUBLISHED, (document_id,))).fetchall():
+            await documents.delete_version(connection, left["id"])
         row = await (
             await connection.execute(
                 ADD_VERSION,
