@@ -14,7 +14,7 @@ from typing import Any
 from rag_app.errors import IngestionError, MissingDependencyError, SourceUnavailableError
 from rag_app.ingestion.addresses import parse_rules
 from rag_app.ingestion.fetching import Fetched, Fetcher, check_status
-from rag_app.ingestion.page_scripts import COUNT_TEXT, SCROLL, SERIALISE
+from rag_app.ingestion.page_scripts import COUNT_TEXT, HAS_SCRIPTS, SCROLL, SERIALISE
 from rag_app.settings import Settings
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -37,8 +37,8 @@ _PAGES_AT_ONCE = 2
 _RENDER_SECONDS = 40.0
 _SETTLE_SECONDS = 12.0
 _QUIET_SECONDS = 0.7
-_ENOUGH_TEXT = 400  # signs; a page with fewer may still be waiting for its own timers
-_PATIENT_SECONDS = 6.0
+_ENOUGH_TEXT = 250  # signs; a page with fewer may still be waiting for its own timers
+_PATIENT_SECONDS = 5.0
 _REQUESTS = 400
 _REQUEST_BYTES = 10_000_000
 _PAGE_BYTES = 60_000_000
@@ -176,9 +176,10 @@ async def _render(browser: Any, fetcher: Fetcher, document: Fetched) -> str:
         page = await context.new_page()
         context.on("page", _close_popup(page))
         await page.goto(document.url, wait_until="domcontentloaded", timeout=20_000)
-        await _settle(page, traffic)
+        # without scripts nothing more will come than what is there
+        await _settle(page, traffic, is_patient=await page.evaluate(HAS_SCRIPTS))
         await page.evaluate(SCROLL)
-        await _settle(page, traffic)
+        await _settle(page, traffic, is_patient=False)
         return str(await page.evaluate(SERIALISE))
     finally:
         with contextlib.suppress(_errors(), TimeoutError):
@@ -194,8 +195,11 @@ def _close_popup(page: Any) -> Callable[[Any], Awaitable[None]]:
     return close
 
 
-async def _settle(page: Any, traffic: "_Traffic") -> None:
-    """Wait until nothing is on its way and the text stays as it is, within bounds."""
+async def _settle(page: Any, traffic: "_Traffic", *, is_patient: bool) -> None:
+    """Wait until nothing is on its way and the text stays as it is, within bounds.
+
+    With `is_patient` a page of few words gets longer, since it may wait for its own timers.
+    """
     clock = asyncio.get_running_loop().time
     started = changed = clock()
     last = -1
@@ -203,7 +207,8 @@ async def _settle(page: Any, traffic: "_Traffic") -> None:
         size = await page.evaluate(COUNT_TEXT)
         if size != last or traffic.under_way:
             last, changed = size, clock()
-        patience = _QUIET_SECONDS if size >= _ENOUGH_TEXT else _PATIENT_SECONDS
+        is_waiting = is_patient and size < _ENOUGH_TEXT
+        patience = _PATIENT_SECONDS if is_waiting else _QUIET_SECONDS
         if clock() - changed >= patience:
             return
         await asyncio.sleep(0.1)

@@ -3,6 +3,9 @@
 # Returns the number of signs a person could see by now.
 COUNT_TEXT = "() => document.body ? document.body.innerText.length : 0"
 
+# Tells whether anything may still change by itself.
+HAS_SCRIPTS = "() => document.scripts.length > 0"
+
 # Scrolls once to the end, so that what loads or fades in on scrolling does, and back.
 SCROLL = """
 async () => {

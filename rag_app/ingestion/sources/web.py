@@ -99,7 +99,9 @@ async def _rendered(request: ExtractRequest, url: str, static: _Page) -> tuple[_
     # a page that scripts empty, as some do when their own servers are out of reach
     if page.words < static.words:
         return static, False
-    return page, True
+    # the note that scripts are needed is no part of the page once they run
+    wants_scripts = page.facts["wants_scripts"] or static.facts["wants_scripts"]
+    return _Page({**page.facts, "wants_scripts": wants_scripts}, page.content), True
 
 
 def _check(page: _Page, asked: str, url: str) -> None:

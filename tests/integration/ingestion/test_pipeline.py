@@ -1,0 +1,213 @@
+"""Documents come in: stored whole or not at all, once, and visible only when published."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_app.errors import ProviderUnavailableError
+from rag_app.library import documents, snapshots
+from rag_app.query import pipeline
+from rag_app.runtime import Runtime
+from tests.support.ingesting import add_path, add_text, count, ingest
+from tests.support.library import write_pdf
+
+pytestmark = pytest.mark.integration
+
+
+async def found(runtime: Runtime, question: str) -> list[tuple[str, int | None]]:
+    retrieval = await pipeline.retrieve(runtime.query, question)
+    return [(passage.title, passage.page) for passage in retrieval.passages]
+
+
+async def test_a_pdf_is_found_on_its_page(runtime: Runtime, tmp_path: Path) -> None:
+    path = write_pdf(
+        tmp_path / "bees.pdf",
+        ["A colony has one queen.", "The waggle dance tells the way.", "Winter is cold."],
+        title="On Bees",
+    )
+
+    document = await add_path(runtime, path)
+
+    assert (document.status, document.pages, document.chunks) == ("ready", 3, 3)
+    assert (await found(runtime, "waggle dance"))[0] == ("On Bees", 2)
+
+
+async def test_the_same_bytes_again_give_the_document_that_holds_them(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    first = await add_text(runtime, tmp_path, "a.md", "# Pruning\n\nApple trees in February.")
+    second = await add_text(runtime, tmp_path, "b.md", "# Pruning\n\nApple trees in February.")
+
+    assert second.id == first.id
+    assert second.unchanged
+    assert await count(runtime, "document") == 1
+
+
+async def test_a_changed_file_becomes_a_new_version_of_the_same_document(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    first = await add_text(runtime, tmp_path, "notes.md", "# Notes\n\nTomatoes want water.")
+    second = await add_text(runtime, tmp_path, "notes.md", "# Notes\n\nPumpkins want sun.")
+
+    assert second.id == first.id
+    texts = await pipeline.retrieve(runtime.query, "tomatoes pumpkins")
+    assert [passage.text for passage in texts.passages] == ["# Notes\n\nPumpkins want sun."]
+    assert await count(runtime, "document_version") == 2
+
+
+async def test_publishing_makes_the_next_snapshot_and_the_old_one_stays_as_it_was(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    await add_text(runtime, tmp_path, "a.md", "Apples are red.")
+    await add_text(runtime, tmp_path, "b.md", "Berries are blue.")
+
+    before = await pipeline.retrieve(runtime.query, "berries", snapshot=1)
+    after = await pipeline.retrieve(runtime.query, "berries", snapshot=2)
+
+    assert [passage.text for passage in before.passages] == ["Apples are red."]
+    assert after.passages[0].text == "Berries are blue."
+    listed = await snapshots.list_snapshots(runtime.database, runtime.workspace_id)
+    assert [(row["number"], row["documents"], row["is_live"]) for row in listed] == [
+        (2, 2, True),
+        (1, 1, False),
+    ]
+
+
+async def test_statistics_follow_what_is_added_and_removed(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    await add_text(runtime, tmp_path, "a.md", "The lighthouse keeper wrote a long letter home.")
+    other = await add_text(runtime, tmp_path, "b.md", "The lighthouse stood on a small island.")
+    await documents.remove_document(runtime.database, runtime.workspace_id, other.id)
+
+    async with runtime.database.connection() as connection:
+        terms = await (
+            await connection.execute("select term, documents from term_statistics order by 1")
+        ).fetchall()
+        languages = await (
+            await connection.execute("select chunks from language_statistics")
+        ).fetchall()
+        counted = await (
+            await connection.execute(
+                "select word, ndoc from ts_stat('select t.tsv from chunk_text_index t "
+                "join membership m on m.version_id = t.version_id where m.removed_in is null') "
+                "order by 1"
+            )
+        ).fetchall()
+    assert [(row["term"], row["documents"]) for row in terms] == [
+        (row["word"], row["ndoc"]) for row in counted
+    ]
+    assert [row["chunks"] for row in languages] == [1]
+
+
+async def test_a_removed_document_is_gone_at_once_and_leaves_nothing(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    document = await add_text(runtime, tmp_path, "a.md", "Apples are red.")
+    await documents.remove_document(runtime.database, runtime.workspace_id, document.id)
+
+    assert await found(runtime, "apples") == []
+    assert await documents.list_documents(runtime.database, runtime.workspace_id) == []
+
+    await documents.purge_document(runtime.database, runtime.files, document.id)
+
+    for table in ("document", "document_version", "chunk", "chunk_text_index", "embedding"):
+        assert await count(runtime, table) == 0, table
+    assert [path for path in runtime.settings.files_dir.rglob("*") if path.is_file()] == []
+
+
+async def test_a_removed_document_can_be_added_again(runtime: Runtime, tmp_path: Path) -> None:
+    document = await add_text(runtime, tmp_path, "a.md", "Apples are red.")
+    await documents.remove_document(runtime.database, runtime.workspace_id, document.id)
+
+    again = await add_text(runtime, tmp_path, "a.md", "Apples are red.")
+
+    assert again.status == "ready"
+    assert await found(runtime, "apples") == [("a.md", None)]
+    await documents.purge_document(runtime.database, runtime.files, document.id)
+    assert runtime.files.local_path((await _file_keys(runtime))[0]).exists(), (
+        "the file that both had stays while one has it"
+    )
+
+
+async def test_a_failure_says_what_and_why_and_a_retry_works(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    path = write_pdf(tmp_path / "scan.pdf", ["", ""])
+
+    document = await add_path(runtime, path)
+
+    assert document.status == "failed"
+    assert "scan.pdf" in (document.error or "")
+    await documents.retry_document(runtime.database, runtime.workspace_id, document.id)
+    queued = await documents.get_document(runtime.database, runtime.workspace_id, document.id)
+    assert (queued.status, queued.error) == ("queued", None)
+
+
+async def test_an_ingest_that_breaks_off_is_invisible_and_goes_on_where_it_stopped(
+    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "\n\n".join(f"# Part {n}\n\n" + f"Sentence about topic{n}. " * 60 for n in range(60))
+    path = tmp_path / "long.md"
+    path.write_text(text)
+    document_id = await documents.add_file(
+        runtime.database, runtime.files, runtime.workspace_id, path, path.name
+    )
+    real = runtime.provider.embedder.embed
+    calls: list[int] = []
+
+    async def failing(texts, *, kind):
+        calls.append(len(texts))
+        if len(calls) == 2:
+            raise ProviderUnavailableError("The model is busy.")
+        return await real(texts, kind=kind)
+
+    monkeypatch.setattr(runtime.provider.embedder, "embed", failing)
+    with pytest.raises(ProviderUnavailableError):
+        await ingest(runtime, document_id, last=False)
+
+    waiting = await documents.get_document(runtime.database, runtime.workspace_id, document_id)
+    assert (waiting.status, waiting.error) == ("queued", "The model is busy.")
+    assert await found(runtime, "topic3") == []
+    embedded = await count(runtime, "embedding")
+    assert embedded == calls[0]
+
+    done = await ingest(runtime, document_id)
+
+    assert done.status == "ready"
+    assert sum(calls) - calls[1] == done.chunks, "nothing that was stored was embedded again"
+    assert await count(runtime, "embedding") == done.chunks == await count(runtime, "chunk")
+    assert await count(runtime, "document_version") == 1
+
+
+async def test_a_document_removed_while_it_comes_in_stays_removed(
+    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("Apples are red.")
+    document_id = await documents.add_file(
+        runtime.database, runtime.files, runtime.workspace_id, path, path.name
+    )
+    real = runtime.provider.embedder.embed
+
+    async def removing(texts, *, kind):
+        await documents.remove_document(runtime.database, runtime.workspace_id, document_id)
+        return await real(texts, kind=kind)
+
+    monkeypatch.setattr(runtime.provider.embedder, "embed", removing)
+    from rag_app.errors import NotFoundError
+
+    with pytest.raises(NotFoundError):
+        await ingest(runtime, document_id)
+
+    assert await count(runtime, "membership") == 0
+    monkeypatch.undo()
+    assert await found(runtime, "apples") == []
+
+
+async def _file_keys(runtime: Runtime) -> list[str]:
+    async with runtime.database.connection() as connection:
+        rows = await (
+            await connection.execute("select file_key from document where removed_at is null")
+        ).fetchall()
+    return [row["file_key"] for row in rows]
