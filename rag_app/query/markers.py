@@ -1,7 +1,7 @@
 """Reads, normalises and filters the [n] markers of an answer, whole or as it streams."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 _SEPARATOR = r"[ \t]*(?:[,;&+]|\band\b|\bund\b|-|\u2013|\u2014)[ \t]*[\^\#]?"
 _LIST = rf"\d{{1,3}}(?:{_SEPARATOR}\d{{1,3}}){{0,12}}"
@@ -21,6 +21,8 @@ _OPEN_LINK = re.compile(
     r"(?:\((?:h|ht|htt|https?|https?:[^()\s]{0,200}|[/\#][^()\s]{0,200})?)?$"
 )
 _OPEN_CODE = re.compile(r"`[^`\n]{0,81}$")
+Renumber = Callable[[int], int | None]
+
 MARKER = re.compile(r"\[(\d{1,3})\]")
 """A marker in its normal form, the only one a person ever sees."""
 
@@ -40,7 +42,13 @@ def normalise_markers(text: str, count: int) -> str:
 
     Code is left alone, so is an interval such as [0, 1].
     """
-    marker_filter = MarkerFilter(count)
+    return renumber_markers(text, _up_to(count))
+
+
+def renumber_markers(text: str, renumber: Renumber) -> str:
+    """Write every marker in its normal form under its new number; None removes it."""
+    marker_filter = MarkerFilter(0)
+    marker_filter.renumber = renumber
     return marker_filter.feed(text) + marker_filter.finish()
 
 
@@ -52,7 +60,7 @@ class MarkerFilter:
     """
 
     def __init__(self, count: int) -> None:
-        self._count = count
+        self.renumber: Renumber = _up_to(count)
         self._line = ""  # the line that is being written, as it came
         self._shown = 0  # how much of it, cleaned, was returned
         self._fence = ""  # the signs that opened the code block we are in
@@ -89,7 +97,11 @@ class MarkerFilter:
     def _cleaned(self, line: str) -> str:
         if self._fence or _FENCE.match(line):
             return line
-        return _clean_line(line, self._count)
+        return _clean_line(line, self.renumber)
+
+
+def _up_to(count: int) -> Renumber:
+    return lambda number: number if 1 <= number <= count else None
 
 
 def _settled(line: str) -> str:
@@ -107,15 +119,15 @@ def _settled(line: str) -> str:
     return line[:end].removesuffix("\\")
 
 
-def _clean_line(line: str, count: int) -> str:
+def _clean_line(line: str, renumber: Renumber) -> str:
     out: list[str] = []
     space = ""  # white space that stays only if something follows it
     run: set[int] = set()  # markers since the last word
     dropped = False
     for text, numbers in _tokens(line):
         if numbers is not None:
-            for number in numbers:
-                if number in run or not 1 <= number <= count:
+            for number in map(renumber, numbers):
+                if number is None or number in run:
                     dropped = True
                     continue
                 out.append((" " if run else space) + f"[{number}]")

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rag_app.query.results import Passage
-from rag_app.query.terms import terms
+from rag_app.query.terms import is_unspaced, terms
 from rag_app.sentences import split_sentences
 
 LONGEST_QUOTE = 300
 """In signs; a longer sentence is cut at a clause or a word."""
+
+_SHORTEST_EXACT = 12  # signs; fewer may stand anywhere by chance
 
 _TIME_MARK = re.compile(r"^\[(\d{2,3}):([0-5]\d):([0-5]\d)\] ", re.MULTILINE)
 _BORDER = re.compile(r"\f|^\[\d{2,3}:[0-5]\d:[0-5]\d\] ", re.MULTILINE)
@@ -70,6 +72,20 @@ def bounded(text: str, span: Span, is_wanted: Callable[[str], bool]) -> Span:
     _, first, last = best
     start, end = _trimmed(text, pieces[first][0], pieces[last][1])
     return _span(text, start, end)
+
+
+def find_exact(text: str, words: str) -> Span | None:
+    """Find words in a text sign by sign, but for white space; None when a mark lies between."""
+    if len(words) < _SHORTEST_EXACT or len(words) > 2 * LONGEST_QUOTE:
+        return None
+    before = "" if is_unspaced(words[0]) else r"(?<!\w)"
+    after = "" if is_unspaced(words[-1]) else r"(?!\w)"
+    match = re.search(before + r"\s+".join(map(re.escape, words.split())) + after, text)
+    if match is None or _BORDER.search(match.group()):
+        return None
+    if match.end() - match.start() > LONGEST_QUOTE:
+        return None
+    return _span(text, match.start(), match.end())
 
 
 def joined(text: str, first: Span, second: Span) -> Span | None:

@@ -95,7 +95,7 @@ def closeness(first: str, second: str) -> float:
     shorter, longer = sorted((_stripped(first), _stripped(second)), key=len)
     if shorter == longer:
         return 0.95
-    if _is_unspaced(first) or _is_unspaced(second):
+    if is_unspaced(first) or is_unspaced(second):
         return 0.0
     prefix = _common_prefix(shorter, longer)
     if prefix == len(shorter) and prefix >= 3 and len(longer) - prefix <= 2:
@@ -180,7 +180,8 @@ def _quantity(term: str) -> str:
     return counted[1] if counted else term
 
 
-def _is_unspaced(term: str) -> bool:
+def is_unspaced(term: str) -> bool:
+    """Tell whether a term begins in a script without spaces between words."""
     return re.match(f"[{_UNSPACED}]", term) is not None
 
 
