@@ -16,7 +16,7 @@ from rag_app.library import documents, snapshots
 from rag_app.library.files import FileStore
 from rag_app.providers.base import Provider
 from rag_app.providers.local import token_counter
-from rag_app.providers.opening import open_provider
+from rag_app.providers.opening import close_provider, open_provider
 from rag_app.query.pipeline import Query
 from rag_app.settings import Settings
 
@@ -61,6 +61,7 @@ async def open_runtime(
         await asyncio.to_thread(migrate, dsn)
         database = await stack.enter_async_context(open_database(dsn))
         provider = await open_provider(settings)
+        stack.push_async_callback(close_provider)
         workspace_id = await find_workspace(database, workspace)
         model_id = await snapshots.register_model(database, provider.embedder.model)
         runtime = Runtime(

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
 from rag_app.database.session import Database
 from rag_app.errors import ProviderError
@@ -249,16 +250,20 @@ async def retrieve(
         watch.record("vector", started)
         return vector, hits, ""
 
-    async def text_side() -> tuple[retrieval.QuestionTerms, list[Hit]]:
+    async def text_side() -> tuple[retrieval.QuestionTerms, list[Hit], str]:
         started = time.perf_counter()
         terms = await retrieval.question_terms(query.database, query.workspace_id, parsed.text)
-        hits = await retrieval.text_leg(
-            query.database, scope, terms, required=parsed.required, limit=options.leg_limit
-        )
+        leg = partial(retrieval.text_leg, query.database, scope, terms, limit=options.leg_limit)
+        required = parsed.required
+        hits = await leg(required=required)
+        if parsed.phrases and not hits:
+            # a title in quotes, say, that the library has in another language
+            required = parsed.excluded
+            hits = await leg(required=required)
         watch.record("text", started)
-        return terms, hits
+        return terms, hits, required
 
-    (vector, vector_hits, notice), (terms, text_hits) = await asyncio.gather(
+    (vector, vector_hits, notice), (terms, text_hits, required) = await asyncio.gather(
         vector_side(), text_side()
     )
     started = time.perf_counter()
@@ -269,7 +274,7 @@ async def retrieve(
         question=terms,
         vector=vector,
         model_id=query.model_id,
-        required=parsed.required,
+        required=required,
     )
     model = query.provider.embedder.model
     fused = fusion.fuse(

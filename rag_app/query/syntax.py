@@ -12,7 +12,13 @@ class ParsedQuestion:
     """The words to search for, and what must hold besides in `websearch_to_tsquery` syntax."""
 
     text: str
-    required: str
+    phrases: str = ""
+    excluded: str = ""
+
+    @property
+    def required(self) -> str:
+        """Both strict parts together."""
+        return f"{self.phrases} {self.excluded}".strip()
 
 
 def parse_question(question: str) -> ParsedQuestion:
@@ -21,6 +27,9 @@ def parse_question(question: str) -> ParsedQuestion:
     excluded = _MINUS.findall(question)
     text = _MINUS.sub(" ", question).strip()
     if not text:
-        return ParsedQuestion(question, "")
-    required = [f'"{phrase}"' for phrase in phrases if phrase] + [f"-{word}" for word in excluded]
-    return ParsedQuestion(text, " ".join(required))
+        return ParsedQuestion(question)
+    return ParsedQuestion(
+        text,
+        phrases=" ".join(f'"{phrase}"' for phrase in phrases if phrase),
+        excluded=" ".join(f"-{word}" for word in excluded),
+    )
