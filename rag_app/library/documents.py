@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from rag_app.database.session import Connection, Database
 from rag_app.errors import IngestionError, NotFoundError
 from rag_app.jobs import queue
 from rag_app.library import snapshots
 from rag_app.library.files import FileStore, hash_file
+from rag_app.uris import canonical_url
 
 CHANNEL = "documents"
 PURGE_AFTER_SECONDS = 120  # questions that are being answered may still read what was removed
@@ -114,7 +114,7 @@ class DocumentSummary:
 
 async def add_url(database: Database, workspace_id: int, url: str) -> int:
     """Queue a web page or a video and return the document's id."""
-    uri = normalise_url(url)
+    uri = canonical_url(url)
     return await _add(database, workspace_id, uri=uri, title=uri, file_key=None)
 
 
@@ -340,18 +340,6 @@ async def notify(connection: Connection, workspace_id: int, document_id: int) ->
     """Tell open pages, when the transaction commits, that a document changed."""
     payload = json.dumps({"workspace_id": workspace_id, "document_id": document_id})
     await connection.execute("select pg_notify(%s, %s)", (CHANNEL, payload))
-
-
-def normalise_url(url: str) -> str:
-    """Return the address one page has, however it was typed; raise IngestionError on nonsense."""
-    text = url.strip()
-    if "://" not in text and "." in text.split("/")[0] and " " not in text:
-        text = f"https://{text}"
-    parts = urlsplit(text)
-    if parts.scheme.lower() not in {"http", "https"} or not parts.hostname or " " in text:
-        raise IngestionError(f'"{url.strip()[:200]}" is not a web address.')
-    host = parts.netloc.lower()
-    return urlunsplit((parts.scheme.lower(), host, parts.path or "/", parts.query, ""))
 
 
 async def _is_used(connection: Connection, key: str) -> bool:

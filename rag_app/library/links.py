@@ -19,8 +19,7 @@ def passage_link(
     if source_type == "web":
         return text_fragment_link(uri, text)
     if source_type == "youtube" and second is not None:
-        separator = "&" if "?" in uri else "?"
-        return f"{uri}{separator}t={second}s"
+        return f"{uri}&t={second}s"  # the address of a video always has a query
     place = f"page={page}" if page is not None else f"start={start}"
     return f"/documents/{document_id}?{place}"
 

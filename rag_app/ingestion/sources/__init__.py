@@ -11,7 +11,7 @@ from rag_app.ingestion.fetching import Fetched, fetch
 from rag_app.ingestion.request import ExtractRequest
 from rag_app.ingestion.sources import markdown, pdf, web, youtube
 
-__all__ = ["SOURCES", "ExtractRequest", "canonical_uri", "extract"]
+__all__ = ["SOURCES", "ExtractRequest", "extract"]
 
 SOURCES = (pdf, web, markdown)
 """Specific before general, each picked by what the document holds."""
@@ -36,12 +36,6 @@ async def extract(request: ExtractRequest) -> Extracted:
         f'"{request.label}" is no kind of document Pincite can read: '
         "add PDF, Markdown, plain text, a web page or a YouTube video."
     )
-
-
-def canonical_uri(uri: str) -> str:
-    """Return one form for all the addresses of the same thing, as far as the address tells."""
-    uri = uri.strip()
-    return youtube.canonical_uri(uri) if youtube.accepts(uri) else uri.partition("#:~:text=")[0]
 
 
 async def _downloaded_pdf(request: ExtractRequest, fetched: Fetched) -> Extracted:

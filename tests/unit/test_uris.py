@@ -1,6 +1,7 @@
 import pytest
 
-from rag_app.ingestion.sources.youtube import accepts, canonical_uri, find_video_id
+from rag_app.errors import IngestionError
+from rag_app.uris import canonical_url, find_video_id, is_youtube
 
 ID = "dQw4w9WgXcQ"
 
@@ -18,7 +19,7 @@ ID = "dQw4w9WgXcQ"
 )  # fmt: skip
 def test_every_form_of_address_leads_to_the_same_video(uri: str) -> None:
     assert find_video_id(uri) == ID
-    assert f"https://www.youtube.com/watch?v={ID}" == canonical_uri(uri)
+    assert f"https://www.youtube.com/watch?v={ID}" == canonical_url(uri)
 
 
 @pytest.mark.parametrize(
@@ -27,13 +28,33 @@ def test_every_form_of_address_leads_to_the_same_video(uri: str) -> None:
      "https://www.youtube.com/", "https://youtu.be/", "https://www.youtube.com/watch?v=short"],
 )  # fmt: skip
 def test_what_is_no_single_video_has_no_id(uri: str) -> None:
-    assert accepts(uri)
+    assert is_youtube(uri)
     assert find_video_id(uri) is None
-    assert uri == canonical_uri(uri)
+    assert uri == canonical_url(uri)
 
 
 @pytest.mark.parametrize(
     "uri", ["https://example.com/watch?v=dQw4w9WgXcQ", "https://youtube.com.evil.example/", "x", ""]
 )
 def test_other_addresses_are_not_for_youtube(uri: str) -> None:
-    assert not accepts(uri)
+    assert not is_youtube(uri)
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("example.com/Page", "https://example.com/Page"),
+        (" HTTP://Example.COM ", "http://example.com/"),
+        ("https://example.com/a#part", "https://example.com/a"),
+        ("https://example.com/a#:~:text=words", "https://example.com/a"),
+        ("https://example.com/#/guide", "https://example.com/#/guide"),
+    ],
+)
+def test_one_page_has_one_address(typed: str, kept: str) -> None:
+    assert canonical_url(typed) == kept
+
+
+@pytest.mark.parametrize("typed", ["", "two words", "file:///etc/passwd", "https://", "ftp://a.b/"])
+def test_nonsense_is_named(typed: str) -> None:
+    with pytest.raises(IngestionError, match="is not a web address"):
+        canonical_url(typed)
