@@ -20,7 +20,7 @@ SOURCE_TYPE = "pdf"
 _READER = "rag_app.ingestion.pdf_reader:read_text"
 _MEMORY_BYTES = 1 << 30
 _SECONDS_A_PAGE = 60
-_CRASHES_FORGIVEN = 5  # a page each; a file that does worse is not worth more children
+_CRASHES_FORGIVEN = 10  # two a page; a file that does worse is not worth more children
 _PAGES_BETWEEN_REPORTS = 20
 
 _HYPHEN = re.compile("[\u0002\ufffe\u00ad][ \t]*\n?")
@@ -41,6 +41,7 @@ class _Reading:
     pages: list[str] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
     crashes: int = 0
+    suspect: int = 0  # the page at which the reader stopped last
 
     def add(self, text: str, state: str) -> None:
         self.pages.append(text)
@@ -83,6 +84,9 @@ def _read(path: Path | None, label: str, report: Report, stop: threading.Event) 
             reading.crashes += 1
             if stop.is_set():
                 raise
+            was_suspect, reading.suspect = reading.suspect == page, page
+            if reading.crashes == 1 or (reading.page_count and not was_suspect):
+                continue  # the system may have stopped it, so the page gets another chance
             if not reading.page_count or reading.crashes > _CRASHES_FORGIVEN:
                 raise IngestionError(
                     f'Could not read "{label}": the reader stopped at page {page}. '

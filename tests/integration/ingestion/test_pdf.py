@@ -1,5 +1,7 @@
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pypdfium2
 import pytest
@@ -14,6 +16,7 @@ from rag_app.ingestion.content import Extracted, LocatorIndex
 from rag_app.ingestion.folding import fold
 from rag_app.ingestion.page_images import PageImages
 from rag_app.ingestion.request import ExtractRequest
+from rag_app.ingestion.sandbox import Child, ChildDiedError, Frame
 from rag_app.ingestion.sources import extract
 from rag_app.sentences import split_sentences
 from rag_app.settings import Settings
@@ -136,6 +139,51 @@ async def test_a_page_shower_that_was_killed_starts_again(tmp_path: Path) -> Non
         assert before == images.render_page(path, 1)
     finally:
         images.close()
+
+
+class Fragile(Child):
+    """A real child that dies at some pages, each as often as told."""
+
+    deaths: ClassVar[dict[int, int]] = {}
+
+    def stream(self, *args: Any, **options: Any) -> Iterator[Frame]:
+        for header, payload in super().stream(*args, **options):
+            page = header.get("page")
+            if self.deaths.get(page, 0) > 0:
+                self.deaths[page] -= 1
+                raise ChildDiedError
+            yield header, payload
+
+
+@pytest.mark.parametrize(
+    ("deaths", "states"),
+    [
+        ({2: 1, 4: 1}, ["text"] * 5),
+        ({2: 2}, ["text", "failed", "text", "text", "text"]),
+        ({1: 9, 5: 9}, ["failed", "text", "text", "text", "failed"]),
+    ],
+)
+async def test_a_page_that_kills_its_reader_twice_is_left_out_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaths: dict[int, int], states: list[str]
+) -> None:
+    monkeypatch.setattr("rag_app.ingestion.sources.pdf.Child", Fragile)
+    monkeypatch.setattr(Fragile, "deaths", dict(deaths))
+    texts = [f"Page {number}. {ENGLISH}" for number in range(1, 6)]
+    extracted = await extract_pdf(write_pdf(tmp_path / "x.pdf", texts))
+
+    assert extracted.extraction["pages"] == states
+    assert [page.split(".")[0] for page in extracted.content.split("\f")] == [
+        f"Page {number}" if state == "text" else "" for number, state in enumerate(states, 1)
+    ]
+
+
+async def test_a_file_that_kills_every_reader_names_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_app.ingestion.sources.pdf.Child", Fragile)
+    monkeypatch.setattr(Fragile, "deaths", dict.fromkeys(range(3, 30), 9))
+    with pytest.raises(IngestionError, match=r'"x\.pdf": the reader stopped at page \d+'):
+        await extract_pdf(write_pdf(tmp_path / "x.pdf", [ENGLISH] * 29))
 
 
 async def test_pages_without_text_are_named(tmp_path: Path) -> None:
