@@ -43,6 +43,10 @@ app = rx.App(
     api_transformer=[api, guard, with_policy],
     app_wraps={(55, "ErrorBoundary"): crash_guard},
     backend_exception_handler=handle_failure,
+    head_components=[
+        rx.el.link(rel="icon", href="/favicon.svg", type="image/svg+xml"),
+        rx.el.meta(name="color-scheme", content="light dark"),
+    ],
     html_lang="en",
     reset_style=False,
     stylesheets=["/pincite.css"],

@@ -114,6 +114,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "This document is not ready yet. It opens here as soon as it is.",
         "Dieses Dokument ist noch nicht fertig. Es öffnet sich hier, sobald es so weit ist.",
     ),
+    "read_before": ("What comes before", "Was davor steht"),
+    "read_after": ("Read on", "Weiterlesen"),
     "to_library": ("Back to the library", "Zurück zur Bibliothek"),
     "page": ("p. {page}", "S. {page}"),
     # the library

@@ -1,6 +1,6 @@
 // Shows Markdown that other people wrote: no raw HTML, no remote image, links only to http(s).
 // [n] becomes a badge when a source n exists; sentences that nothing supports are marked.
-import { memo, useEffect, useId, useMemo, useRef, useState } from "react";
+import { createContext, memo, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import Markdown from "react-markdown";
 import remarkGfm from "remark-gfm";
@@ -145,17 +145,23 @@ const element = (tagName, properties, children) => ({ type: "element", tagName, 
 
 const isWeb = (href) => /^https?:\/\//i.test(href ?? "");
 
-function Badge({ source, isOpen, onOpen, onPoint, label }) {
+// Badges read what changes from here, so that they stay the same elements and keep the focus.
+const Citing = createContext(null);
+
+function Badge({ marker }) {
   const ref = useRef(null);
+  const { byMarker, openMarker, label, onOpen, onPoint } = useContext(Citing);
+  const source = byMarker.get(Number(marker));
+  if (!source) return null;
   const point = () => onPoint({ source, element: ref.current });
   return (
     <a
       ref={ref}
       className="cite"
       href={source.href}
-      data-marker={source.marker}
-      aria-label={`${label} ${source.marker}: ${source.place} ${source.title}`}
-      aria-current={isOpen ? "true" : undefined}
+      data-marker={marker}
+      aria-label={`${label} ${marker}: ${source.place} ${source.title}`}
+      aria-current={openMarker === source.marker ? "true" : undefined}
       onPointerEnter={(event) => event.pointerType === "mouse" && point()}
       onPointerLeave={() => onPoint(null)}
       onFocus={(event) => event.target.matches(":focus-visible") && point()}
@@ -167,9 +173,13 @@ function Badge({ source, isOpen, onOpen, onPoint, label }) {
         onOpen(source.marker);
       }}
     >
-      {source.marker}
+      {marker}
     </a>
   );
+}
+
+function UnsupportedWords({ children }) {
+  return <span className="unsupported" title={useContext(Citing)?.unsupportedLabel}>{children}</span>;
 }
 
 // The passage behind a badge, while the pointer or the keyboard rests on it.
@@ -179,7 +189,8 @@ function Passage({ pointed, onKeep, onLeave }) {
   useEffect(() => {
     const badge = pointed.element.getBoundingClientRect();
     const box = ref.current.getBoundingClientRect();
-    const left = Math.min(Math.max(8, badge.left - 24), window.innerWidth - box.width - 8);
+    const middle = (badge.left + badge.right - box.width) / 2;
+    const left = Math.min(Math.max(8, middle), window.innerWidth - box.width - 8);
     const above = badge.top - box.height - 8;
     setAt({ left, top: above > 8 ? above : badge.bottom + 8 });
   }, [pointed]);
@@ -202,13 +213,13 @@ function Passage({ pointed, onKeep, onLeave }) {
   );
 }
 
-const Block = memo(function Block({ text, markers, unsupported, quote, skip, components }) {
+const Block = memo(function Block({ text, markers, unsupported, quote, skip }) {
   const plugins = useMemo(
     () => [[annotate, { markers, unsupported, quote, skip }]],
     [markers, unsupported, quote, skip],
   );
   return (
-    <Markdown remarkPlugins={REMARK} rehypePlugins={plugins} components={components}>
+    <Markdown remarkPlugins={REMARK} rehypePlugins={plugins} components={COMPONENTS}>
       {text}
     </Markdown>
   );
@@ -218,7 +229,9 @@ const directed = (Tag) => function Directed({ children, style }) {
   return <Tag dir="auto" style={style}>{children}</Tag>;
 };
 
-const PLAIN = {
+const COMPONENTS = {
+  "cite-badge": Badge,
+  "unsupported-words": UnsupportedWords,
   a: ({ href, children }) =>
     isWeb(href) ? (
       <a href={href} target="_blank" rel="noopener noreferrer nofollow">{children}</a>
@@ -266,49 +279,34 @@ export function AnswerText({
     document.addEventListener("keydown", leave, true);
     return () => document.removeEventListener("keydown", leave, true);
   }, [pointed]);
-  const components = useMemo(
+  const citing = useMemo(
     () => ({
-      ...PLAIN,
-      "cite-badge": ({ marker }) => {
-        const source = byMarker.get(Number(marker));
-        return source ? (
-          <Badge
-            source={source}
-            isOpen={openMarker === source.marker}
-            label={sourceLabel}
-            onOpen={(number) => open.current(number)}
-            onPoint={point}
-          />
-        ) : null;
-      },
-      "unsupported-words": ({ children }) => (
-        <span className="unsupported" title={unsupportedLabel}>{children}</span>
-      ),
+      byMarker,
+      openMarker,
+      label: sourceLabel,
+      unsupportedLabel,
+      onOpen: (marker) => open.current(marker),
+      onPoint: point,
     }),
     [byMarker, openMarker, sourceLabel, unsupportedLabel, point],
   );
   return (
-    <div className="answer-text" data-running={isRunning || undefined}>
-      {blocks.map((block, number) => (
-        <Block
-          key={number}
-          text={block}
-          markers={markers}
-          unsupported={unsupported}
-          components={components}
-        />
-      ))}
+    <Citing.Provider value={citing}>
+      <div className="answer-text" data-running={isRunning || undefined}>
+        {blocks.map((block, number) => (
+          <Block key={number} text={block} markers={markers} unsupported={unsupported} />
+        ))}
+      </div>
       {pointed && (
         <Passage pointed={pointed} onKeep={() => clearTimeout(timer.current)} onLeave={() => point(null)} />
       )}
-    </div>
+    </Citing.Provider>
   );
 }
 
 // A stretch of a document with the cited words marked in it.
 export function QuotedText({ before = "", quote = "", after = "", label = "" }) {
   const ref = useRef(null);
-  const id = useId();
   const whole = before + quote + after;
   const skip = useMemo(() => {
     const needle = essence(stripLinks(quote)).text;
@@ -316,11 +314,13 @@ export function QuotedText({ before = "", quote = "", after = "", label = "" }) 
   }, [before, quote]);
   useEffect(() => {
     const mark = ref.current?.querySelector("mark");
+    const column = document.getElementById("main");
     if (mark) mark.scrollIntoView({ block: "center" });
-  }, [id, whole]);
+    else if (column) column.scrollTop = 0;
+  }, [whole]);
   return (
     <div ref={ref} className="quoted-text" aria-label={label} role="group">
-      <Block text={whole} markers={null} unsupported={NONE} quote={quote} skip={skip} components={PLAIN} />
+      <Block text={whole} markers={null} unsupported={NONE} quote={quote} skip={skip} />
     </div>
   );
 }

@@ -87,9 +87,7 @@ def answer(turn: rx.Var[TurnView]) -> rx.Component:
         unsupported=turn.unsupported,
         source_label=words("source"),
         unsupported_label=words("unsupported"),
-        open_marker=rx.cond(
-            EvidenceState.opened_turn == turn.id, EvidenceState.opened_marker, 0
-        ),
+        open_marker=rx.cond(EvidenceState.opened_turn == turn.id, EvidenceState.opened_marker, 0),
         on_open=lambda marker: EvidenceState.open_source(turn.id, marker),
     )
 

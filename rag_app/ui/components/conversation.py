@@ -85,9 +85,7 @@ def _turns() -> rx.Component:
 def _welcome() -> rx.Component:
     return rx.cond(
         ChatState.has_documents,
-        rx.el.div(
-            rx.el.h1(words("ask_title")), rx.el.p(words("ask_hint")), class_name="welcome"
-        ),
+        rx.el.div(rx.el.h1(words("ask_title")), rx.el.p(words("ask_hint")), class_name="welcome"),
         rx.el.div(
             rx.el.h1(words("empty_title")),
             rx.el.p(words("empty_hint")),

@@ -74,9 +74,7 @@ def document_list() -> rx.Component:
             rx.el.p(words("library_failed"), role="alert", class_name="error"),
             rx.cond(
                 LibraryState.is_loading,
-                rx.el.div(
-                    class_name="skeleton rows", role="status", aria_label=words("loading")
-                ),
+                rx.el.div(class_name="skeleton rows", role="status", aria_label=words("loading")),
                 rx.cond(LibraryState.rows, _rows(), _no_rows()),
             ),
         ),
@@ -113,9 +111,7 @@ def _rows() -> rx.Component:
                     on_click=LibraryState.turn_page(-1),
                 ),
                 rx.el.span(
-                    filled(
-                        "range", first=LibraryState.first.to(str), last=last.to(str)
-                    ),
+                    filled("range", first=LibraryState.first.to(str), last=last.to(str)),
                     role="status",
                 ),
                 rx.el.button(
@@ -134,9 +130,9 @@ def _rows() -> rx.Component:
 
 def _row(listed: rx.Var[DocumentView]) -> rx.Component:
     key = listed.id.to_string()
-    document = rx.cond(
-        LibraryState.changes.contains(key), LibraryState.changes[key], listed
-    ).to(DocumentView)
+    document = rx.cond(LibraryState.changes.contains(key), LibraryState.changes[key], listed).to(
+        DocumentView
+    )
     is_busy = (document.status == "queued") | (document.status == "running")
     return rx.el.li(
         kind_icon(document.kind),
@@ -221,8 +217,6 @@ def _confirm(document: rx.Var[DocumentView]) -> rx.Component:
             auto_focus=True,
             on_click=LibraryState.remove(document.id),
         ),
-        rx.el.button(
-            words("keep"), type="button", class_name="button", on_click=LibraryState.keep
-        ),
+        rx.el.button(words("keep"), type="button", class_name="button", on_click=LibraryState.keep),
         class_name="confirm",
     )

@@ -101,7 +101,8 @@ export function EvidencePanel({ opened = "", label, onClose, children }) {
     document.addEventListener("keydown", keys);
     return () => {
       document.removeEventListener("keydown", keys);
-      if (before.current?.isConnected) before.current.focus({ preventScroll: true });
+      const back = before.current?.isConnected ? before.current : document.getElementById("question");
+      back?.focus({ preventScroll: true });
     };
   }, [Boolean(opened)]);
   const isDialog = opened && typeof window !== "undefined" && isNarrow();

@@ -115,9 +115,7 @@ def _conversation(conversation: rx.Var[ConversationView]) -> rx.Component:
         key=conversation.id,
         class_name="conversation",
         custom_attrs={
-            "data-open": rx.cond(
-                ConversationsState.open_id == conversation.id, "true", "false"
-            )
+            "data-open": rx.cond(ConversationsState.open_id == conversation.id, "true", "false")
         },
     )
 

@@ -31,7 +31,7 @@ def document_page() -> rx.Component:
                     _document(),
                 ),
             ),
-            class_name="column wide",
+            class_name="column",
         ),
         name="document",
     )
@@ -43,7 +43,11 @@ def _document() -> rx.Component:
         document_head(document.title, document.kind, document.facts),
         rx.cond(
             DocumentState.evidence.kind,
-            evidence_body(DocumentState.evidence, is_page=True),
+            rx.fragment(
+                rx.cond(DocumentState.has_before, _stretch_button("read_before", -1)),
+                evidence_body(DocumentState.evidence, is_page=True),
+                rx.cond(DocumentState.has_after, _stretch_button("read_after", 1)),
+            ),
             rx.el.div(
                 rx.el.p(document.status_text, class_name="document-status"),
                 rx.el.p(
@@ -53,4 +57,14 @@ def _document() -> rx.Component:
                 role="status",
             ),
         ),
+    )
+
+
+def _stretch_button(key: str, step: int) -> rx.Component:
+    return rx.el.button(
+        words(key),
+        type="button",
+        id=key.replace("_", "-"),
+        class_name="button read-on",
+        on_click=DocumentState.read_on(step),
     )

@@ -9,12 +9,15 @@ from rag_app.ui.state.chat_state import ChatState
 from rag_app.ui.state.conversations_state import ConversationsState
 from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_problem
 from rag_app.ui.state.views import (
+    STRETCH_CHARACTERS,
     DocumentView,
     EvidenceView,
     Place,
     document_view,
     evidence_view,
+    find_stretch,
     gone_view,
+    with_stretch,
 )
 from rag_app.ui.texts import say
 
@@ -77,6 +80,10 @@ class DocumentState(rx.State):
     document: DocumentView = NO_DOCUMENT
     is_loading: bool = True
     is_missing: bool = False
+    has_before: bool = False
+    has_after: bool = False
+
+    _borders: tuple[int, int] = (0, 0)
 
     @rx.event
     async def open(self):
@@ -84,7 +91,8 @@ class DocumentState(rx.State):
         if not is_allowed(self):
             return
         (await self.get_state(ConversationsState)).open_id = 0
-        self.is_loading, self.is_missing, self.evidence = True, False, EvidenceView()
+        self.is_loading, self.is_missing = True, False
+        self.evidence, self.document = EvidenceView(), NO_DOCUMENT
         yield
         try:
             await self.load()
@@ -96,24 +104,66 @@ class DocumentState(rx.State):
 
     async def load(self) -> None:
         """Read the document, and its text once it is ready."""
-        runtime, address = current(), str(self.document_id)
-        document_id = int(address) if address.isdecimal() else 0
-        where = self.router.url.query_parameters
-        document = await documents.get_document(
-            runtime.database, runtime.workspace_id, document_id
-        )
+        runtime, document_id = current(), _whole_number(str(self.document_id)) or 0
+        document = await documents.get_document(runtime.database, runtime.workspace_id, document_id)
         self.document = document_view(document, language_of(self))
         if document.version_id is None:
             return
-        found = await evidence.open_document(
-            runtime.database,
-            runtime.workspace_id,
+        where = self.router.url.query_parameters
+        found = await _open_document(
             document_id,
-            page=_whole_number(where.get("page")),
-            second=_whole_number(where.get("second")),
-            start=_whole_number(where.get("start")),
+            document.version_id,
+            **{name: _whole_number(where.get(name)) for name in ("page", "second", "start", "end")},
         )
-        self.evidence = evidence_view(found, language_of(self), is_whole=True)
+        view = evidence_view(found, language_of(self), is_whole=True)
+        await self._show(view, view.start, view.end)
+
+    async def _show(self, view: EvidenceView, start: int, end: int) -> None:
+        self.has_before = self.has_after = False
+        if view.kind in {"text", "web"}:
+            runtime = current()
+            version = await evidence.get_version(
+                runtime.database, runtime.workspace_id, view.version_id
+            )
+            first, last = self._borders = find_stretch(version.content, start, end)
+            self.has_before, self.has_after = first > 0, last < len(version.content)
+            view = with_stretch(view, version.content, first, last)
+        self.evidence = view
+
+    @rx.event
+    async def read_on(self, step: int):
+        """Show the stretch of a long text after (1) or before (-1) the one on the page."""
+        if not is_allowed(self):
+            return SIGN_IN
+        first, last = self._borders
+        start = last if step > 0 else max(0, first - STRETCH_CHARACTERS * 3 // 4)
+        try:
+            await self._show(self.evidence, start, start)
+        except RagAppError as error:
+            await show_problem(self, str(error))
+        return None
+
+
+async def _open_document(
+    document_id: int,
+    version_id: int,
+    *,
+    page: int | None,
+    second: int | None,
+    start: int | None,
+    end: int | None,
+) -> evidence.Evidence:
+    runtime = current()
+    if start is not None and end is not None:
+        found = await evidence.open_evidence(
+            runtime.database, runtime.workspace_id, version_id=version_id, start=start, end=end
+        )
+        # the text may have changed since the link was made: then the page counts
+        if page in {None, found.page}:
+            return found
+    return await evidence.open_document(
+        runtime.database, runtime.workspace_id, document_id, page=page, second=second, start=start
+    )
 
 
 def _whole_number(text: str | None) -> int | None:

@@ -1,9 +1,9 @@
 """The values that pages show, built from the library's; nothing here knows Reflex."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from rag_app.library.conversations import ConversationSummary, TurnRecord
 from rag_app.library.documents import DocumentSummary
@@ -13,8 +13,9 @@ from rag_app.ui.texts import TEXTS, say
 
 LONGEST_EXCERPT = 320
 LONGEST_HEADING = 60
-KINDS = {"pdf", "markdown", "office", "web", "youtube"}
 LINES_AROUND = 60
+STRETCH_CHARACTERS = 12_000
+PAGE_RULE = "\n\n---\n\n"
 
 
 @dataclass(frozen=True)
@@ -143,13 +144,38 @@ def source_place(
     return host.removeprefix("www.") if host else shorten(heading or "", LONGEST_HEADING)
 
 
-def document_href(document_id: int, *, page: int | None, second: int | None, start: int) -> str:
-    """Return our own page of a document, at a place."""
-    if page is not None:
-        return f"/documents/{document_id}?page={page}"
-    if second is not None:
-        return f"/documents/{document_id}?second={second}"
-    return f"/documents/{document_id}?start={start}"
+def document_href(
+    document_id: int, *, page: int | None, second: int | None, start: int, end: int
+) -> str:
+    """Return our own page of a document, at a place, with the words to mark there."""
+    place = {"page": page, "second": second, "start": start, "end": end}
+    query = urlencode({name: value for name, value in place.items() if value is not None})
+    return f"/documents/{document_id}?{query}"
+
+
+def find_stretch(content: str, start: int, end: int) -> tuple[int, int]:
+    """Return the borders of what is read at once around `start:end`, at paragraphs if it can be."""
+    first = max(0, start - STRETCH_CHARACTERS // 4)
+    last = min(len(content), max(end, first + STRETCH_CHARACTERS))
+    if first > 0:
+        border = content.find("\n\n", first, start)
+        first = border + 2 if border >= 0 else start
+    if last < len(content):
+        border = content.rfind("\n\n", max(end, first + STRETCH_CHARACTERS // 2), last)
+        last = border if border >= 0 else last
+    return first, last
+
+
+def with_stretch(view: EvidenceView, content: str, first: int, last: int) -> EvidenceView:
+    """Return an opened document that shows `first:last` of its content."""
+    start = min(max(view.start, first), last)
+    end = min(max(view.end, start), last)
+    return replace(
+        view,
+        before=content[first:start].replace("\f", PAGE_RULE),
+        quote=content[start:end],
+        after=content[end:last].replace("\f", PAGE_RULE),
+    )
 
 
 def passage_places(passages: Sequence[Passage | Mapping], language: str) -> list[Place]:
@@ -172,7 +198,6 @@ def citation_places(turn: TurnRecord, language: str) -> list[Place]:
 def _place(
     marker: int, at: Mapping[str, Any], quote: str, passage: Mapping[str, Any], language: str
 ) -> Place:
-    kind = passage["source_type"] if passage["source_type"] in KINDS else "markdown"
     source = SourceView(
         marker=marker,
         place=source_place(
@@ -183,10 +208,14 @@ def _place(
             uri=passage["uri"],
         ),
         title=passage["title"],
-        kind=kind,
+        kind=passage["source_type"],
         excerpt=shorten(quote, LONGEST_EXCERPT),
         href=document_href(
-            passage["document_id"], page=at["page"], second=at["second"], start=at["start"]
+            passage["document_id"],
+            page=at["page"],
+            second=at["second"],
+            start=at["start"],
+            end=at["end"],
         ),
     )
     return Place(at["version_id"], at["start"], at["end"], source, quote)
@@ -223,8 +252,8 @@ def conversation_view(conversation: ConversationSummary) -> ConversationView:
 def document_view(document: DocumentSummary, language: str) -> DocumentView:
     """Return a document as the list shows it."""
     is_url = document.uri.startswith(("http://", "https://"))
-    kind = document.source_type if document.source_type in KINDS else ("web" if is_url else "")
-    facts = [say(f"kind_{kind}", language)] if kind else []
+    kind = document.source_type or ("web" if is_url else _kind_of_name(document.title))
+    facts = [say(f"kind_{kind}", language)] if f"kind_{kind}" in TEXTS else []
     if document.seconds:
         facts.append(clock(document.seconds))
     elif document.pages:
@@ -238,7 +267,7 @@ def document_view(document: DocumentSummary, language: str) -> DocumentView:
     return DocumentView(
         id=document.id,
         title=document.title,
-        kind=kind or "markdown",
+        kind=kind,
         facts=" · ".join(facts),
         status=document.status,
         status_text=_status_text(document, language),
@@ -246,6 +275,13 @@ def document_view(document: DocumentSummary, language: str) -> DocumentView:
         error=error,
         href=f"/documents/{document.id}",
     )
+
+
+def _kind_of_name(name: str) -> str:
+    """Guess what a file is while it waits to be read."""
+    if name.lower().endswith(".pdf"):
+        return "pdf"
+    return "markdown" if name.lower().endswith((".md", ".markdown", ".txt")) else ""
 
 
 def _status_text(document: DocumentSummary, language: str) -> str:
@@ -276,7 +312,11 @@ def evidence_view(evidence: Evidence, language: str, *, is_whole: bool = False) 
             uri=evidence.uri,
         ),
         href=document_href(
-            evidence.document_id, page=evidence.page, second=evidence.second, start=evidence.start
+            evidence.document_id,
+            page=evidence.page,
+            second=evidence.second,
+            start=evidence.start,
+            end=evidence.end,
         ),
         version_id=evidence.version_id,
         page=evidence.page or 0,
