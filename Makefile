@@ -29,8 +29,8 @@ lock:  ## Pin requirements*.in by version and hash (ARGS=--upgrade takes newer o
 e2e: dev  ## Only the journeys in a browser
 	@$(VENV) -m pytest tests/e2e
 
-eval: setup  ## Measure retrieval: make eval SET=path/to/a/beir/folder
-	@$(VENV) -m rag_app evaluate $(SET)
+eval: setup  ## Measure retrieval into docs/evaluation.md: make eval SETS="beir/folder another"
+	@$(VENV) scripts/evaluation.py $(SETS)
 
 migrate: setup  ## Bring the database to the newest schema
 	@$(VENV) scripts/with_database.py $(VENV) -m alembic upgrade head
@@ -38,8 +38,8 @@ migrate: setup  ## Bring the database to the newest schema
 revision: setup  ## A new migration from the models: make revision M="what changes"
 	@$(VENV) scripts/with_database.py $(VENV) -m alembic revision --autogenerate -m "$(M)"
 
-bench: dev  ## The benchmarks
-	@$(VENV) -m pytest benchmarks --benchmark-only
+bench: dev  ## What taking in a document costs, step by step
+	@$(VENV) benchmarks/ingestion.py --memory-pages 3000 --output benchmarks/ingestion.json
 
 clean:  ## Remove what set-up and build made; the library stays
 	rm -rf .venv .tools .web .states assets/external .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -2,9 +2,9 @@
 
     python benchmarks/ingestion.py [--pages 300] [--runs 3] [--memory-pages 3000]
 
-Prints medians over several runs, each step's share, and extraction against raw pypdfium2 on the same
-file in the same run. With --memory-pages it also takes a long PDF in through a worker of its own and
-prints that worker's peak memory, with its children's.
+Prints medians over several runs, each step's share, and extraction against raw pypdfium2 on the
+same file in the same run. With --memory-pages it also takes a long PDF in through a worker of its
+own and prints that worker's peak memory, with its children's.
 """
 
 import argparse
@@ -35,61 +35,13 @@ from rag_app.settings import Settings, load_settings
 from tests.support.library import write_pdf
 
 STEPS = ("extract", "chunk", "store", "embed", "publish")
-WORDS = [
-    "archive",
-    "harbour",
-    "letter",
-    "winter",
-    "ledger",
-    "captain",
-    "signal",
-    "engine",
-    "copper",
-    "market",
-    "river",
-    "stone",
-    "glass",
-    "measure",
-    "pressure",
-    "current",
-    "voltage",
-    "garden",
-    "orchard",
-    "season",
-    "village",
-    "council",
-    "record",
-    "witness",
-    "paper",
-    "method",
-    "sample",
-    "result",
-    "figure",
-    "theory",
-    "model",
-    "error",
-    "limit",
-    "sum",
-    "proof",
-    "field",
-    "vector",
-    "surface",
-    "volume",
-    "carry",
-    "follow",
-    "reach",
-    "return",
-    "describe",
-    "compare",
-    "observe",
-    "collect",
-    "repair",
-    "divide",
-    "join",
-    "move",
-    "open",
-    "close",
-]
+WORDS = (
+    "archive harbour letter winter ledger captain signal engine copper market river stone "
+    "glass measure pressure current voltage garden orchard season village council record "
+    "witness paper method sample result figure theory model error limit sum proof field "
+    "vector surface volume carry follow reach return describe compare observe collect repair "
+    "divide join move open close "
+)
 
 
 def make_pages(count: int, *, seed: int = 7) -> list[str]:
@@ -98,7 +50,7 @@ def make_pages(count: int, *, seed: int = 7) -> list[str]:
     return [
         f"Chapter {number // 20 + 1}, page {number}. "
         + " ".join(
-            f"The {' '.join(generator.sample(WORDS, 8))} of {generator.randint(1000, 9999)}."
+            f"The {' '.join(generator.sample(WORDS.split(), 8))} of {generator.randint(1000, 9999)}."
             for _ in range(30)
         )
         for number in range(1, count + 1)

@@ -15,9 +15,9 @@ MEASURES = ("recall@1", "recall@5", "recall@10", "mrr@10", "ndcg@10")
 
 HEAD = """# How well retrieval works
 
-Measured with `make eval SETS="FOLDER FOLDER"`, which writes this page; a folder holds one set in BEIR
-form (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`). Figures in percent, one question at a time
-through the same code that answers on the page, without a language model. "Without hits" counts
+Measured with `make eval SETS="FOLDER FOLDER"`, which writes this page; a folder holds one set in
+BEIR form (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`). Figures in percent, each question
+through the code that answers on the page, without a language model. "Without hits" counts
 questions that found nothing at all.
 
 - **vector**: the vector leg alone.
@@ -38,8 +38,10 @@ def main() -> None:
     for folder in parsed.folders:
         print(f"{folder.name} …", file=sys.stderr)
         output = subprocess.run(
-            [sys.executable, "-m", "rag_app", "evaluate", str(folder.absolute()), "--json"]
-            + ["--compare", parsed.compare],
+            [
+                *(sys.executable, "-m", "rag_app", "evaluate", str(folder.absolute())),
+                *("--json", "--compare", parsed.compare),
+            ],
             cwd=ROOT,
             check=True,
             stdout=subprocess.PIPE,
