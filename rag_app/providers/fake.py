@@ -18,8 +18,9 @@ LONG_ANSWER_CHARACTERS = 9_000
 _DIMENSIONS = 256
 _WORD = re.compile(r"[^\W_]+")
 _MARKER = re.compile(
-    r"^[ \t]*(?:\[(\d+)\]|<\w+[^>\n]*?\b(?:n|number|id)=\"?(\d+)\"?[^>\n]*>)", re.M
+    r"^[ \t]*(?:\[(\d+)\]|<\w+ (?:[^>\n]* )?(?:cite|label|number|id)=\"\[?P?(\d+)[^>\n]*>)", re.M
 )
+"""How prompts number passages: `[1] text`, or a tag such as `<passage cite="[1]" …>`."""
 _SENTENCE_BORDER = re.compile(r"(?<=[.!?。؟])\s+|\n+")
 _PIECE = re.compile(r"\S{1,12}\s*")
 _FILLER = (
@@ -163,7 +164,7 @@ def numbered_passages(messages: Sequence[Message]) -> dict[int, list[str]]:
         ends = [mark.start() for mark in marks[1:]] + [len(message.content)]
         blocks = (message.content[m.end() : end] for m, end in zip(marks, ends, strict=True))
         found = {
-            int(mark[1] or mark[2]): _sentences(block)
+            int(mark[1] or mark[2]): _sentences(block.partition("\n</")[0])
             for mark, block in zip(marks, blocks, strict=True)
         }
         return {number: sentences for number, sentences in found.items() if sentences}

@@ -47,8 +47,8 @@ class HostedChat:
         async def call() -> str:
             reply = await self._request(messages, max_tokens, stream=False)
             choices = getattr(reply, "choices", None) or []
-            text = drop_thinking((choices[0].message.content or "") if choices else "")
-            if not text.strip():
+            text = drop_thinking((choices[0].message.content or "") if choices else "").strip()
+            if not text:
                 raise ProviderUnavailableError(f"{self.name} gave an empty answer.")
             return text
 
@@ -95,6 +95,8 @@ class HostedChat:
         options: dict[str, Any] = {}
         if self.name.startswith(("ollama/", "ollama_chat/")):
             options["num_ctx"] = OLLAMA_CONTEXT_TOKENS
+            # the passages are the thoughts; also, litellm lets older models' thoughts through
+            options["think"] = False
         return await request(
             "acompletion",
             self._connection,

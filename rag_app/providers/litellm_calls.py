@@ -32,6 +32,7 @@ class Connection:
 async def request(function: Function, connection: Connection, **fields: Any) -> Any:
     """Make one request, without retries; every error arrives as a ProviderError."""
     litellm = await asyncio.to_thread(_load_litellm)
+    _know_model(litellm, connection.model)
     with _vendor_errors(connection.model):
         call = getattr(litellm, function)(
             model=connection.model,
@@ -58,6 +59,8 @@ async def close_clients() -> None:
         from litellm.llms.custom_httpx.async_client_cleanup import close_litellm_async_clients
 
         await close_litellm_async_clients()
+        # it would hand out the closed ones again
+        sys.modules["litellm"].in_memory_llm_clients_cache.flush_cache()
 
 
 def plain(text: str) -> str:
@@ -83,6 +86,21 @@ def _address(connection: Connection) -> dict[str, Any]:
     if connection.model.startswith("openai/") and not os.environ.get("OPENAI_API_KEY"):
         address["api_key"] = "none"  # a server of one's own seldom asks, the client insists
     return address
+
+
+def _know_model(litellm: Any, model: str) -> None:
+    """Enter a model that Ollama runs into the price list, at nothing.
+
+    For those it does not find there litellm asks Ollama itself, up to six times for each answer,
+    at its default address whatever ours is, and partly while it holds up the event loop.
+    """
+    if model.startswith("ollama") and model not in litellm.model_cost:
+        litellm.model_cost[model] = {
+            "litellm_provider": model.partition("/")[0],
+            "mode": "chat",
+            "input_cost_per_token": 0.0,
+            "output_cost_per_token": 0.0,
+        }
 
 
 def _load_litellm() -> Any:

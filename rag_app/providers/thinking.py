@@ -24,13 +24,16 @@ async def without_thinking(pieces: AsyncIterator[str]) -> AsyncIterator[str]:
 
 
 def answer_so_far(text: str) -> str | None:
-    """Return the part of `text` that belongs to the answer, or None while that is not known."""
+    """Return the part of `text` that belongs to the answer, or None while that is not known.
+
+    White space before the answer is no part of it.
+    """
     start = text.lstrip()
     if start.startswith(_OPEN):
         _thoughts, close, answer = start.partition(_CLOSE)
         answer = answer.lstrip()
         return answer if close and answer else None
-    return None if _OPEN.startswith(start) else text
+    return None if _OPEN.startswith(start) else start
 
 
 def drop_thinking(text: str) -> str:

@@ -1,5 +1,6 @@
 """Turns what a vendor's library raises into our own errors, by the names of its classes."""
 
+import contextlib
 import re
 
 from rag_app.errors import (
@@ -102,13 +103,17 @@ def _rate_limited(error: BaseException, text: str, model: str) -> ProviderError:
 
 
 def _retry_after(error: BaseException) -> float:
-    """Return the seconds a server asked to wait; a date instead of seconds counts as none."""
-    for holder in (getattr(error, "response", None), error, getattr(error, "__cause__", None)):
-        headers = getattr(holder, "headers", None) or {}
-        try:
-            return max(0.0, float(headers.get("retry-after", "")))
-        except (ValueError, AttributeError):
-            continue
+    """Return the seconds a server asked to wait; a date instead of seconds counts as none.
+
+    litellm keeps the headers of some vendors only in the errors that its own was made from.
+    """
+    link: BaseException | None = error
+    while link is not None:
+        for holder in (getattr(link, "response", None), link):
+            headers = getattr(holder, "headers", None) or {}
+            with contextlib.suppress(ValueError, AttributeError):
+                return max(0.0, float(headers.get("retry-after", "")))
+        link = link.__cause__ or link.__context__
     return 0.0
 
 

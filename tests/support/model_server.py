@@ -83,6 +83,8 @@ class ModelServer:
     """What Ollama lists; see `ollama_model`."""
     piece_seconds: float = 0.0
     """How long each piece of a stream takes."""
+    streams_only: bool = False
+    """Keep the scripted replies for streams; what else is asked gets an empty answer."""
     requests: list[Request] = field(default_factory=list)
     dropped: threading.Event = field(default_factory=threading.Event)
     """Set when a client went away in the middle of a stream."""
@@ -136,6 +138,8 @@ class ModelServer:
         return None
 
     def _answer(self, body: dict[str, Any]) -> str:
+        if self.streams_only and not body.get("stream"):
+            return ""
         with self._lock:
             if self._replies:
                 return self._replies.pop(0)
@@ -182,6 +186,11 @@ class _BrokenError(Exception):
 class _Handler(BaseHTTPRequestHandler):
     server_state: ModelServer
     protocol_version = "HTTP/1.1"
+
+    def handle(self) -> None:
+        # clients also break idle connections; nobody needs to read about it
+        with contextlib.suppress(ConnectionResetError):
+            super().handle()
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
