@@ -8,10 +8,11 @@ from rag_app.settings import DEFAULT_PORT
 from rag_app.ui.same_origin import SameOriginPlugin
 
 PORT = os.environ.get("PINCITE_PORT") or str(DEFAULT_PORT)
+HOSTS = dict.fromkeys(("127.0.0.1", "localhost", "[::1]", os.environ.get("PINCITE_HOST", "")))
 # Other sites must not open the websocket, so each origin is named: PINCITE_ORIGINS adds some.
 ORIGINS = [
-    *(f"http://{host}:{PORT}" for host in ("127.0.0.1", "localhost", "[::1]")),
-    *filter(None, os.environ.get("PINCITE_ORIGINS", "").split(",")),
+    *(f"http://{host}:{PORT}" for host in HOSTS if host),
+    *(origin.strip() for origin in os.environ.get("PINCITE_ORIGINS", "").split(",") if origin),
 ]
 
 config = rx.Config(

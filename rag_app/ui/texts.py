@@ -41,6 +41,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "dismiss": ("Dismiss", "Ausblenden"),
     "loading": ("Loading …", "Wird geladen …"),
     # the conversation
+    "conversation": ("Conversation", "Gespräch"),
     "ask_title": ("Ask your library", "Frag deine Bibliothek"),
     "ask_hint": (
         "Each statement of the answer opens the page, passage or second it rests on.",

@@ -225,8 +225,8 @@ const Block = memo(function Block({ text, markers, unsupported, quote, skip }) {
   );
 });
 
-const directed = (Tag) => function Directed({ children, style }) {
-  return <Tag dir="auto" style={style}>{children}</Tag>;
+const directed = (Tag) => function Directed({ children, style, start }) {
+  return <Tag dir="auto" style={style} start={start}>{children}</Tag>;
 };
 
 const COMPONENTS = {
@@ -242,6 +242,8 @@ const COMPONENTS = {
   pre: ({ children }) => <pre tabIndex={0} dir="ltr">{children}</pre>,
   table: ({ children }) => <div className="table-frame" tabIndex={0}><table>{children}</table></div>,
   p: directed("p"),
+  ul: directed("ul"),
+  ol: directed("ol"),
   li: directed("li"),
   blockquote: directed("blockquote"),
   h1: directed("h3"),

@@ -35,7 +35,7 @@ def source_cards(turn: rx.Var[TurnView]) -> rx.Component:
     """Show the first few sources, and the rest on demand."""
     return rx.cond(
         turn.sources,
-        rx.el.section(
+        rx.el.div(
             rx.el.ul(
                 rx.foreach(turn.sources[:CARDS_SHOWN], lambda source: _card(turn.id, source)),
                 class_name="source-cards",
@@ -54,6 +54,7 @@ def source_cards(turn: rx.Var[TurnView]) -> rx.Component:
                 ),
             ),
             class_name="sources",
+            role="group",
             aria_label=words("sources"),
         ),
     )

@@ -66,6 +66,7 @@ def _turns() -> rx.Component:
         rx.cond(
             (ChatState.earlier.length() + ChatState.recent.length() + ChatState.running.id) == 0,
             _welcome(),
+            rx.el.h1(words("conversation"), class_name="visually-hidden"),
         ),
         rx.cond(
             ChatState.has_older,

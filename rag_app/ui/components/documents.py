@@ -33,6 +33,8 @@ def add_documents() -> rx.Component:
             rx.el.div(
                 rx.el.input(
                     id="url",
+                    key=LibraryState.urls_added,
+                    auto_focus=LibraryState.urls_added > 0,
                     name="url",
                     type="text",
                     input_mode="url",
@@ -47,7 +49,6 @@ def add_documents() -> rx.Component:
             ),
             rx.el.p(LibraryState.url_error, id="url-error", role="alert", class_name="error"),
             on_submit=LibraryState.add_url,
-            reset_on_submit=True,
             class_name="url-form",
         ),
         class_name="add-documents",

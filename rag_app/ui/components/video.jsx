@@ -56,8 +56,8 @@ export function Video({ videoId, title, second = 0, lines = [], labels }) {
           onLoad={listen}
         />
       )}
-      <h3>{labels.transcript}</h3>
-      <ol className="transcript" ref={list}>
+      <p className="transcript-title" id="transcript-title">{labels.transcript}</p>
+      <ol className="transcript" ref={list} aria-labelledby="transcript-title">
         {lines.map((line, number) => (
           <li key={line.second + "-" + number} data-marked={line.is_marked || undefined} data-current={number === current || undefined}>
             <button type="button" className="time" disabled={!videoId} onClick={() => start(line.second)}>{line.time}</button>

@@ -32,6 +32,7 @@ class LibraryState(rx.State):
     is_failed: bool = False
     removing: int = 0
     url_error: str = ""
+    urls_added: int = 0  # the field is made anew, and so emptied, when an address was taken
 
     _is_watching: bool = False
 
@@ -129,6 +130,7 @@ class LibraryState(rx.State):
             return None
         try:
             await documents.add_url(runtime.database, runtime.workspace_id, url)
+            self.urls_added += 1
         except RagAppError as error:
             self.url_error = str(error)
         return None

@@ -204,7 +204,7 @@ def _place(
             language,
             page=at["page"],
             second=at["second"],
-            heading=passage["heading"],
+            heading=_other_heading(passage["heading"], passage["title"]),
             uri=passage["uri"],
         ),
         title=passage["title"],
@@ -219,6 +219,10 @@ def _place(
         ),
     )
     return Place(at["version_id"], at["start"], at["end"], source, quote)
+
+
+def _other_heading(heading: str | None, title: str) -> str:
+    return heading if heading and heading.strip() != title.strip() else ""
 
 
 def turn_places(turn: TurnRecord, language: str) -> list[Place]:
@@ -300,6 +304,7 @@ def evidence_view(evidence: Evidence, language: str, *, is_whole: bool = False) 
     kind = {"youtube": "video", "web": "web"}.get(evidence.source_type, "text")
     if evidence.source_type == "pdf" and evidence.page is not None:
         kind = "page"
+    heading = _other_heading(evidence.heading, evidence.title)
     second = evidence.second or 0
     return EvidenceView(
         kind=kind,
@@ -308,7 +313,7 @@ def evidence_view(evidence: Evidence, language: str, *, is_whole: bool = False) 
             language,
             page=evidence.page,
             second=evidence.second,
-            heading=evidence.heading,
+            heading=heading,
             uri=evidence.uri,
         ),
         href=document_href(
@@ -321,7 +326,7 @@ def evidence_view(evidence: Evidence, language: str, *, is_whole: bool = False) 
         version_id=evidence.version_id,
         page=evidence.page or 0,
         page_count=evidence.page_count or 0,
-        heading=evidence.heading or "",
+        heading=heading if kind == "web" else "",
         before=evidence.before,
         quote=evidence.quote,
         after=evidence.after,
