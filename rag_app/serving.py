@@ -76,13 +76,15 @@ def serve(settings: Settings) -> None:
         if not settings.database_url:
             server = start_server(settings.home)
             stack.callback(server.stop)
-        _migrate(server.dsn if server else settings.database_url)
-        children = _children(settings)
+        web, worker = children = _children(settings)
         stack.callback(_stop_all, children, groups)
-        for child in children:
-            _start(child, groups)
-        _wait_until_ready(settings, children, groups, stopped)
+        _start(web, groups)
+        # while the page server loads its code; it waits for the migration where it needs one
+        _migrate(server.dsn if server else settings.database_url)
+        _wait_until_ready(settings, web, groups, stopped)
         if not stopped:
+            # only now: it would take half the processor from the first page
+            _start(worker, groups)
             _say(f"Pincite is ready: {_address(settings)}")
             _open_browser(settings)
             _watch(settings, children, groups, server, stopped, stack)
@@ -206,14 +208,10 @@ def _restart_database(server: Server, stack: contextlib.ExitStack) -> Server:
     return again
 
 
-def _wait_until_ready(
-    settings: Settings, children: list[Child], groups: IO[str], stopped: list[int]
-) -> None:
+def _wait_until_ready(settings: Settings, web: Child, groups: IO[str], stopped: list[int]) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while not stopped and not _is_healthy(settings):
-        for child in children:
-            _restart_ended(child, groups)
-        web = children[0]
+        _restart_ended(web, groups)
         if web.failures >= FAILURES_AT_START or time.monotonic() > deadline:
             raise ServeError(
                 f"The {web.name} does not start. Its log {web.log} ends with:\n{_tail(web.log)}"
