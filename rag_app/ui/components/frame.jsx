@@ -10,6 +10,18 @@ export function SideColumn({ label, language, children }) {
   useEffect(() => {
     document.documentElement.lang = language;
   }, [language]);
+  // a file that misses the library's drop zone must not replace the page
+  useEffect(() => {
+    const refuse = (event) => {
+      if ([...(event.dataTransfer?.types ?? [])].includes("Files")) event.preventDefault();
+    };
+    window.addEventListener("dragover", refuse);
+    window.addEventListener("drop", refuse);
+    return () => {
+      window.removeEventListener("dragover", refuse);
+      window.removeEventListener("drop", refuse);
+    };
+  }, []);
   return (
     <nav
       id="side"

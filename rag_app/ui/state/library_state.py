@@ -34,12 +34,10 @@ class LibraryState(rx.State):
     url_error: str = ""
     urls_added: int = 0  # the field is made anew, and so emptied, when an address was taken
 
-    _is_watching: bool = False
-
     @property
     def is_watching(self) -> bool:
         """Whether the list is on the page."""
-        return self._is_watching
+        return self.router.url.path.startswith("/library")
 
     @rx.event
     async def open(self):
@@ -48,13 +46,7 @@ class LibraryState(rx.State):
             return
         (await self.get_state(ConversationsState)).open_id = 0
         self.title, self.first, self.removing, self.url_error = "", 1, 0, ""
-        self._is_watching = True
         await self.list_again()
-
-    @rx.event
-    def leave(self):
-        """Stop telling this page of changes."""
-        self._is_watching = False
 
     async def list_again(self) -> None:
         """Read the documents of this page of the list."""

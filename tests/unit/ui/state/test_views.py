@@ -1,0 +1,280 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_app.library.conversations import TurnRecord
+from rag_app.library.documents import DocumentSummary
+from rag_app.library.evidence import Version, build_evidence
+from rag_app.ui.state.views import (
+    clock,
+    document_href,
+    document_view,
+    evidence_view,
+    find_stretch,
+    gone_view,
+    shorten,
+    source_place,
+    turn_places,
+    turn_view,
+    with_stretch,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+PASSAGE = {
+    "document_id": 7,
+    "version_id": 9,
+    "title": "On Bees",
+    "uri": "upload:1",
+    "source_type": "pdf",
+    "heading": None,
+    "text": "Bees shiver. They keep warm.",
+    "start": 100,
+    "end": 128,
+    "page": 12,
+    "second": None,
+}
+
+
+def turn(**values):
+    values = {"status": "done", "answer": "Bees shiver [1].", "citations": []} | values
+    defaults = {
+        "id": 3,
+        "conversation_id": 1,
+        "ordinal": 1,
+        "question": "How?",
+        "standalone_question": "How?",
+        "error": None,
+        "abstained": False,
+        "unsupported": [],
+        "passages": [PASSAGE],
+        "snapshot": 1,
+        "created_at": NOW,
+    }
+    return TurnRecord(**(defaults | values))
+
+
+def document(**values):
+    defaults = {
+        "id": 7,
+        "title": "On Bees",
+        "uri": "upload:1",
+        "source_type": "pdf",
+        "status": "ready",
+        "step": "",
+        "progress": 1.0,
+        "error": None,
+        "unchanged": False,
+        "created_at": NOW,
+        "updated_at": NOW,
+        "version_id": 9,
+        "pages": 3,
+        "seconds": None,
+        "chunks": 4,
+        "warnings": (),
+    }
+    return DocumentSummary(**(defaults | values))
+
+
+CITATION = {
+    "marker": 2,
+    "document_id": 7,
+    "version_id": 9,
+    "quote": "They keep warm.",
+    "start": 113,
+    "end": 128,
+    "page": 13,
+    "second": None,
+    "passage": PASSAGE,
+}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0, "00:00"), (221, "03:41"), (3723, "1:02:03"), (-5, "00:00")]
+)
+def test_a_second_is_shown_as_a_player_shows_it(seconds, shown):
+    assert shown == clock(seconds)
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ({"page": 12, "second": None, "heading": "Bees", "uri": "upload:1"}, "S. 12"),
+        ({"page": None, "second": 221, "heading": None, "uri": "https://y.org/v"}, "03:41"),
+        ({"page": None, "second": None, "heading": "X", "uri": "https://www.a.org/b"}, "a.org"),
+        ({"page": None, "second": None, "heading": "Winter", "uri": "upload:1"}, "Winter"),
+        ({"page": None, "second": None, "heading": None, "uri": "upload:1"}, ""),
+    ],
+)
+def test_a_place_is_named_in_a_few_signs(place, shown):
+    assert shown == source_place("de", **place)
+
+
+def test_a_link_to_a_document_names_the_place_and_the_words_to_mark():
+    href = document_href(7, page=12, second=None, start=4, end=9)
+
+    assert href == "/documents/7?page=12&start=4&end=9"
+
+
+@given(st.text(), st.integers(1, 50))
+def test_a_shortened_text_is_one_line_and_no_longer_than_asked(text, limit):
+    short = shorten(text, limit)
+
+    assert len(short) <= limit + len(" …")
+    assert "\n" not in short
+
+
+def test_a_finished_turn_shows_what_it_cites_and_not_what_was_found():
+    (place,) = turn_places(turn(citations=[CITATION]), "en")
+
+    assert (
+        place.source.marker,
+        place.source.place,
+        place.source.excerpt,
+    ) == (2, "p. 13", "They keep warm.")
+    assert (place.version_id, place.start, place.end) == (9, 113, 128)
+
+
+@pytest.mark.parametrize("status", ["running", "stopped", "failed", "interrupted"])
+def test_a_turn_that_did_not_finish_shows_what_was_found(status):
+    (place,) = turn_places(turn(status=status), "en")
+
+    assert (place.source.marker, place.source.place) == (1, "p. 12")
+
+
+def test_an_answer_that_abstains_shows_no_sources():
+    assert turn_places(turn(abstained=True, citations=[CITATION]), "en") == []
+
+
+def test_a_heading_that_only_repeats_the_title_is_no_place():
+    note = PASSAGE | {"source_type": "markdown", "page": None, "heading": "On Bees"}
+    (place,) = turn_places(turn(status="stopped", passages=[note]), "en")
+
+    assert place.source.place == ""
+
+
+def test_a_turn_carries_its_sources_to_the_page():
+    record = turn(citations=[CITATION], unsupported=["So they say."])
+    view = turn_view(record, turn_places(record, "en"))
+
+    assert (
+        view.status,
+        view.unsupported,
+        [source.marker for source in view.sources],
+    ) == ("done", ["So they say."], [2])
+
+
+def test_a_place_whose_document_is_gone_still_shows_the_words():
+    (place,) = turn_places(turn(citations=[CITATION | {"version_id": None}]), "en")
+    view = gone_view(place, "It is gone.")
+
+    assert (view.quote, view.problem, view.href) == ("They keep warm.", "It is gone.", "")
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"status": "queued"}, "Waiting for its turn"),
+        ({"status": "running", "step": "embed"}, "Learning what it is about"),
+        ({"status": "running", "step": "a step of tomorrow"}, "Working"),
+        ({"status": "failed"}, "Failed"),
+        ({"status": "cancelled"}, "Cancelled"),
+        ({"status": "ready", "unchanged": True}, "Already in your library"),
+    ],
+)
+def test_what_happens_to_a_document_is_said_in_plain_words(values, text):
+    assert text == document_view(document(**values), "en").status_text
+
+
+def test_a_document_in_work_tells_whole_percents_within_bounds():
+    assert [
+        document_view(document(status="running", progress=progress), "en").percent
+        for progress in (-1, 0.42, 7)
+    ] == [0, 42, 100]
+
+
+def test_what_is_short_about_a_ready_document_is_shown_with_it():
+    view = document_view(document(warnings=("Page 3 is empty.",)), "en")
+
+    assert (view.facts, view.error) == ("PDF · 3 pages", "Page 3 is empty.")
+
+
+def test_a_waiting_file_is_shown_as_what_its_name_says():
+    assert [
+        document_view(document(title=title, source_type="", pages=None), "en").kind
+        for title in ("a.PDF", "b.md", "c.xyz")
+    ] == ["pdf", "markdown", ""]
+
+
+CONTENT = "First page.\fSecond page speaks. It goes on.\fThird."
+
+
+def version(source_type, **values):
+    defaults = {
+        "id": 9,
+        "document_id": 7,
+        "content": CONTENT,
+        "language": "english",
+        "page_count": 3,
+        "duration_seconds": None,
+        "extraction": {},
+        "file_key": "k.pdf",
+        "title": "On Bees",
+        "uri": "upload:1",
+        "source_type": source_type,
+    }
+    return Version(**(defaults | values))
+
+
+def test_a_quote_in_a_pdf_opens_as_its_page():
+    start = CONTENT.index("Second")
+    view = evidence_view(build_evidence(version("pdf"), start, start + 19), "en")
+
+    assert (
+        view.kind,
+        view.page,
+        view.page_count,
+        view.quote,
+    ) == ("page", 2, 3, "Second page speaks.")
+
+
+def test_a_quote_in_a_video_opens_with_its_second_and_the_lines_around():
+    content = "[00:00:00] Hello.\n[00:01:35] Now the point.\n"
+    row = version(
+        "youtube", content=content, page_count=None, uri="https://www.youtube.com/watch?v=abc-_1"
+    )
+    start = content.index("Now")
+    view = evidence_view(build_evidence(row, start, start + 14), "en")
+
+    assert (view.kind, view.video_id, view.second, view.time) == ("video", "abc-_1", 95, "01:35")
+    assert [line.is_marked for line in view.lines] == [False, True]
+
+
+@given(st.text(alphabet="ab \n\f", max_size=400), st.integers(0, 400), st.integers(0, 60))
+def test_a_stretch_holds_the_place_it_was_opened_at(content, start, length):
+    start = min(start, len(content))
+    end = min(start + length, len(content))
+    first, last = find_stretch(content * 90, start, end)
+
+    assert 0 <= first <= start <= end <= last <= len(content * 90)
+
+
+def test_reading_on_from_stretch_to_stretch_shows_the_whole_text():
+    content = "\n\n".join(f"Paragraph {number}. " + "word " * 80 for number in range(200))
+    read, last = "", 0
+    while last < len(content):
+        first, last = find_stretch(content, last, last)
+        read = read[:first] + content[first:last]
+
+    assert content == read
+
+
+def test_a_stretch_keeps_the_quote_and_draws_a_rule_between_pages():
+    start = CONTENT.index("Second")
+    view = evidence_view(build_evidence(version("office"), start, start + 19), "en")
+    view = with_stretch(view, CONTENT, 0, len(CONTENT))
+
+    assert view.before == "First page.\n\n---\n\n"
+    assert view.quote == "Second page speaks."
+    assert view.after == " It goes on.\n\n---\n\nThird."
