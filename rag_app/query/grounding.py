@@ -128,7 +128,7 @@ class _Check:
     def evidence(self, statement: Statement, passage: Passage) -> _Evidence:
         """Find the sentence of a passage that supports a statement best."""
         is_foreign = self._is_foreign(passage)
-        if exact := find_exact(passage.text, statement.text):
+        if exact := find_exact(passage.text, statement.text.strip("… ")):
             return _Evidence(1.0, 1.0, exact, is_foreign)
         weights = self._weigh(statement)
         spans = sentence_spans(passage)

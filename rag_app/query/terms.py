@@ -75,6 +75,7 @@ def content_terms(text: str, language: str | None = None) -> list[str]:
     return list(dict.fromkeys(found or terms(text)))
 
 
+@lru_cache(maxsize=50_000)
 def is_number(term: str) -> bool:
     """Tell whether a term holds a digit: a number, a date, a version, a code."""
     return any(sign.isdigit() for sign in term)
@@ -90,23 +91,24 @@ def closeness(first: str, second: str) -> float:
         return 1.0
     if is_number(first) or is_number(second):
         return 0.9 if _quantity(first) == _quantity(second) else 0.0
-    if first > second:
-        return closeness(second, first)
-    shorter, longer = sorted((_stripped(first), _stripped(second)), key=len)
+    shorter, longer = _stripped(first), _stripped(second)
+    if len(shorter) > len(longer):
+        shorter, longer = longer, shorter
+    if shorter[0] != longer[0]:
+        is_part = len(shorter) >= 5 and shorter in longer and not is_unspaced(shorter)
+        return 0.6 if is_part else 0.0  # the end of a compound
     if shorter == longer:
         return 0.95
-    if is_unspaced(first) or is_unspaced(second):
+    if is_unspaced(shorter):
         return 0.0
     prefix = _common_prefix(shorter, longer)
     if prefix == len(shorter) and prefix >= 3 and len(longer) - prefix <= 2:
         return 0.9
     if prefix >= 4 and prefix >= 0.6 * len(longer):
         return 0.85
-    if len(shorter) >= 5 and shorter in longer:
-        return 0.6  # part of a compound
-    if prefix >= 6 and prefix >= 0.75 * len(shorter):
-        return 0.6  # two compounds with the same first part
-    return 0.0
+    if prefix >= 5 and prefix >= 0.75 * len(shorter):
+        return 0.6  # the start of a compound, or two compounds that share it
+    return 0.6 if len(shorter) >= 5 and shorter in longer else 0.0
 
 
 def best_closeness(term: str, others: Collection[str]) -> float:
@@ -180,6 +182,7 @@ def _quantity(term: str) -> str:
     return counted[1] if counted else term
 
 
+@lru_cache(maxsize=50_000)
 def is_unspaced(term: str) -> bool:
     """Tell whether a term begins in a script without spaces between words."""
     return re.match(f"[{_UNSPACED}]", term) is not None

@@ -278,8 +278,11 @@ def test_words_taken_over_are_quoted_sign_by_sign():
     assert citation.quote == "A bee sleeps at\nnight in the hive."
 
 
-PIECES = """bee bees dance 1923 Frisch. comb, the. [1] [2] [00:00:05] # - 蜜蜂 跳舞。 النحل؟ Tänze Über
-Straße! co\u00adlony e\u0301te\u0301 ( ) | `x[1]` Dr. ﬁnd 3. …"""
+PIECES = """bee bees dance 1923 Frisch. comb, the. [1] [2] [00:00:05]
+# - 蜜蜂 跳舞。 النحل؟ Tänze Über
+Straße! co\u00adlony e\u0301te\u0301
+( ) | `x[1]` Dr. ﬁnd 3. …
+"""
 WORDS = st.sampled_from([*PIECES.split(), "\n", "\n\n", "\f", "\u200f"])
 TEXTS = st.lists(WORDS, max_size=60).map(" ".join)
 
