@@ -110,7 +110,7 @@ def install_packages(dev: bool) -> bool:
             step.run(
                 [
                     *(PYTHON, "-m", "pip", "install", "--quiet", "--no-input"),
-                    *("--disable-pip-version-check", "--require-hashes"),
+                    *("--disable-pip-version-check", "--require-hashes", "--no-compile"),
                     *("--only-binary", ":all:", "--requirement", name),
                 ],
                 "The Python packages could not be installed. Check the connection to the package "
@@ -195,13 +195,14 @@ def find_browser(dev: bool) -> bool:
     if browser_path() or (not dev and read_stamp(STAMP).get("browser") == "none"):
         return False
     with Step(6, "Chromium") as step:
-        if not (fetch_browser(step) or install_browser(step)):
-            write_stamp(STAMP, browser="none")
-            step.note("none found")
-            print(
-                "    Web pages that need JavaScript cannot be read, all else works. To change\n"
-                "    that, install Chromium or Google Chrome, or name one in PINCITE_CHROMIUM."
-            )
+        found = fetch_browser(step) or install_browser(step)
+    if not found:
+        write_stamp(STAMP, browser="none")
+        print(
+            "    No browser was found, and none could be installed. Web pages that need JavaScript\n"
+            "    cannot be read, all else works. To change that, install Chromium or Google Chrome,\n"
+            "    or name one in PINCITE_CHROMIUM."
+        )
     return True
 
 
@@ -292,9 +293,16 @@ class Step:
         with LOG.open("a", encoding="utf-8") as log:
             log.write(f"$ {' '.join(arguments)}\n{finished.stdout}\n")
         if finished.returncode:
-            lines = [f"    {line}" for line in finished.stdout.strip().splitlines()[-12:]]
+            lines = [f"    {line}" for line in telling_lines(finished.stdout)]
             raise SetupError("\n".join([*lines, advice, f"The whole output is in {LOG}."]))
         return finished.stdout
+
+
+def telling_lines(output: str) -> list[str]:
+    """Return the lines that may hold the reason of a failure: npm hides its own among hundreds."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("npm error")]
+    return (errors or lines)[-12:]
 
 
 def clean(environment: dict[str, str]) -> dict[str, str]:
