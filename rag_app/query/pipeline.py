@@ -178,8 +178,9 @@ async def _write(
         yield Delta(answering.abstention(detect_language(question)))
         return
     chat_model = query.provider.chat_model
-    wrote = False
+    wrote, why = False, "no model"
     if chat_model is not None:
+        why = "the model gave no text"
         markers = MarkerFilter(len(context.passages))
         try:
             async for piece in answering.stream_answer(chat_model, question, history, context):
@@ -195,10 +196,10 @@ async def _write(
             if wrote:
                 yield Failed(f"The answer broke off: {error}")
                 return
-            yield f"quotes, since the model failed: {error}"
+            why = f"the model failed: {error}"
         if wrote:
             return
-    yield "quotes" if chat_model is None else "quotes, since the model gave no text"
+    yield f"quotes: {why}"
     text = await quoting.quote_answer(question, context, query.provider.embedder)
     watch.record("first_token", watch.started)
     yield Delta(text)
