@@ -14,13 +14,22 @@ statement's content words (rare ones weigh more) that the sentence holds, in any
   statement.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rag_app.errors import ProviderError
 from rag_app.language import detect_language
+from rag_app.providers.base import Embedder
 from rag_app.query.answering import is_abstention
-from rag_app.query.markers import MARKER, normalise_markers, renumber_markers, strip_markers
+from rag_app.query.markers import (
+    MARKER,
+    find_markers,
+    normalise_markers,
+    renumber_markers,
+    strip_markers,
+)
 from rag_app.query.results import Answer, Citation, Context, Passage
 from rag_app.query.spans import (
     Span,
@@ -34,6 +43,8 @@ from rag_app.query.spans import (
 )
 from rag_app.query.statements import Statement, long_numbers, statements
 from rag_app.query.terms import CLOSE, best_closeness, coverage, is_number, rarity
+
+log = logging.getLogger(__name__)
 
 Similarity = Callable[[str, str], float]
 """From a statement and a source sentence to about 0 (unrelated) .. 1 (the same)."""
@@ -49,6 +60,8 @@ ATTRIBUTE = 0.6
 
 _FULL_STOPS = ".!?…。！？؟۔।"
 _SIMILAR = 0.5
+_EMBEDDED_SENTENCES = 60  # about half a second on one core, after the answer is read
+_EMBEDDED_STATEMENTS = 20
 _JOIN_GAIN = 0.2  # what a second sentence must add to be quoted along with the first
 
 
@@ -107,6 +120,44 @@ def ground(
         if not check.is_supported(place, statement, found, evidence)
     )
     return Answer(text, citations, unsupported, abstained=False)
+
+
+async def embedded_similarity(text: str, context: Context, embedder: Embedder) -> Similarity | None:
+    """Return the similarity `ground` needs for an answer over passages in another language.
+
+    None when every cited passage is in the answer's language, where words do as well for nothing,
+    or when the embedder fails.
+    """
+    text = normalise_markers(text, len(context.passages))
+    language = detect_language(strip_markers(text))
+    passages = [
+        context.passages[marker - 1]
+        for marker in find_markers(text)
+        if _is_foreign(language, context.passages[marker - 1])
+    ]
+    spans = [span.text for passage in passages for span in sentence_spans(passage)]
+    spans = list(dict.fromkeys(spans))[:_EMBEDDED_SENTENCES]
+    wanted = list(dict.fromkeys(found.text for found in statements(text, language)))
+    wanted = wanted[:_EMBEDDED_STATEMENTS]
+    if not spans or not wanted:
+        return None
+    try:
+        of_wanted = await embedder.embed(wanted, kind="query")
+        of_spans = await embedder.embed(spans, kind="passage")
+    except ProviderError as error:
+        log.warning("quotes are located by words alone: %s", error)
+        return None
+    first = dict(zip(wanted, of_wanted, strict=True))
+    second = dict(zip(spans, of_spans, strict=True))
+    model = embedder.model
+
+    def similarity(statement: str, sentence: str) -> float:
+        if statement not in first or sentence not in second:
+            return 0.0
+        cosine = sum(a * b for a, b in zip(first[statement], second[sentence], strict=True))
+        return (cosine - model.centre) / model.spread
+
+    return similarity
 
 
 class _Check:
@@ -238,8 +289,7 @@ class _Check:
         return held, held + 0.1 * precision / max(len(span.terms), 1)
 
     def _is_foreign(self, passage: Passage) -> bool:
-        language = _language_of(passage.text)
-        return bool(self.language and language and self.language != language)
+        return _is_foreign(self.language, passage)
 
 
 def _kept_markers(
@@ -277,6 +327,11 @@ def _citation(
         second=second_of(passage, span.start),
         verbatim=best.supports,
     )
+
+
+def _is_foreign(language: str | None, passage: Passage) -> bool:
+    other = _language_of(passage.text)
+    return bool(language and other and language != other)
 
 
 @lru_cache(maxsize=512)

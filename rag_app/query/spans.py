@@ -58,15 +58,16 @@ def bounded(text: str, span: Span, is_wanted: Callable[[str], bool]) -> Span:
     if span.end - span.start <= LONGEST_QUOTE:
         return span
     pieces = list(_pieces(text, span))
-    counts = [
-        len({term for term in terms(text[start:end]) if is_wanted(term)}) for start, end in pieces
+    held = [
+        frozenset(term for term in terms(text[start:end]) if is_wanted(term))
+        for start, end in pieces
     ]
     best = (-1, 0, 0)
     for first in range(len(pieces)):
         last = first
         while last + 1 < len(pieces) and pieces[last + 1][1] - pieces[first][0] <= LONGEST_QUOTE:
             last += 1
-        gain = sum(counts[first : last + 1])
+        gain = len(frozenset().union(*held[first : last + 1]))
         if gain > best[0]:
             best = (gain, first, last)
     _, first, last = best
