@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev run test check lock e2e eval migrate revision bench clean
+.PHONY: help setup dev run test check lock e2e screenshots eval migrate revision bench clean
 
 help:  ## This list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:  ## Everything the app needs, in this folder
 	@$(PYTHON) scripts/setup.py
@@ -28,6 +28,9 @@ lock:  ## Pin requirements*.in by version and hash (ARGS=--upgrade takes newer o
 
 e2e: dev  ## Only the journeys in a browser
 	@$(VENV) -m pytest tests/e2e
+
+screenshots: dev  ## The pictures in docs/, from the running app
+	@$(VENV) scripts/screenshots.py
 
 eval: setup  ## Measure retrieval into docs/evaluation.md: make eval SETS="beir/folder another"
 	@$(VENV) scripts/evaluation.py $(SETS)

@@ -122,10 +122,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     # the library
     "drop_title": ("Drop files or a folder here", "Dateien oder einen Ordner hierher ziehen"),
     "drop_now": ("Let go to add", "Loslassen zum Hinzufügen"),
-    "drop_kinds": (
-        "PDF, Markdown, text, Word, PowerPoint, Excel, EPUB",
-        "PDF, Markdown, Text, Word, PowerPoint, Excel, EPUB",
-    ),
+    "drop_kinds": ("PDF, Markdown, plain text", "PDF, Markdown, einfacher Text"),
     "choose_files": ("Choose files", "Dateien wählen"),
     "choose_folder": ("Choose a folder", "Ordner wählen"),
     "uploads": ("Uploads", "Übertragungen"),
