@@ -199,9 +199,9 @@ def find_browser(dev: bool) -> bool:
     if not found:
         write_stamp(STAMP, browser="none")
         print(
-            "    No browser was found, and none could be installed. Web pages that need JavaScript\n"
-            "    cannot be read, all else works. To change that, install Chromium or Google Chrome,\n"
-            "    or name one in PINCITE_CHROMIUM."
+            "    No browser was found, and none could be installed. Pages that need JavaScript\n"
+            "    cannot be read, all else works. To change that, install Chromium or Google\n"
+            "    Chrome, or name one in PINCITE_CHROMIUM."
         )
     return True
 
