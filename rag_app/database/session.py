@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ SESSION_SETTINGS = {
     "hnsw.iterative_scan": "relaxed_order",
     "application_name": "pincite",
 }
+
+_migrating = threading.Lock()  # alembic keeps its context in the module
 
 Row = dict[str, Any]
 Connection = psycopg.AsyncConnection[Row]
@@ -132,7 +135,8 @@ def migrate(dsn: str) -> None:
     config = Config(str(PROJECT_ROOT / "alembic.ini"))
     config.set_main_option("script_location", str(PROJECT_ROOT / "alembic"))
     config.attributes["dsn"] = dsn
-    command.upgrade(config, "head")
+    with _migrating:
+        command.upgrade(config, "head")
 
 
 def sqlalchemy_url(dsn: str) -> str:

@@ -1,0 +1,42 @@
+"""What guards the form: docs name what there is, tasks have functions, imports stay light."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from rag_app.jobs import queue
+
+ROOT = Path(__file__).resolve().parents[2]
+INTERNAL = {"PINCITE_"}
+
+
+def test_every_setting_stands_in_the_readme_and_nothing_else_does() -> None:
+    sources = [*(ROOT / "rag_app").rglob("*.py"), ROOT / "rxconfig.py"]
+    read = {
+        name
+        for path in sources
+        for name in re.findall(r'["\'](PINCITE_[A-Z_]+|DATABASE_URL)["\']', path.read_text())
+    }
+    told = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(), re.MULTILINE))
+
+    assert told == read - INTERNAL
+
+
+def test_every_task_has_a_name_of_its_own() -> None:
+    assert {name: task.name for name, task in queue.TASKS.items()} == {
+        name: name for name in queue.TASKS
+    }
+
+
+def test_importing_the_command_imports_nothing_slow() -> None:
+    code = (
+        "import sys, rag_app.cli, rag_app.runtime; "
+        "print([m for m in ('litellm', 'playwright', 'onnxruntime', 'trafilatura', 'reflex') "
+        "if m in sys.modules])"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+
+    assert printed.strip() == "[]"
