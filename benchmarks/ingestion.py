@@ -46,11 +46,11 @@ WORDS = (
 
 def make_pages(count: int, *, seed: int = 7) -> list[str]:
     """Return pages of about 330 words, none like another."""
-    generator = random.Random(seed)
+    generator, words = random.Random(seed), WORDS.split()
     return [
         f"Chapter {number // 20 + 1}, page {number}. "
         + " ".join(
-            f"The {' '.join(generator.sample(WORDS.split(), 8))} of {generator.randint(1000, 9999)}."
+            f"The {' '.join(generator.sample(words, 8))} of {generator.randint(1000, 9999)}."
             for _ in range(30)
         )
         for number in range(1, count + 1)

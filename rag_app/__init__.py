@@ -1,4 +1,5 @@
-"""Pincite: a person's own library that answers questions and opens the place behind each statement.
+"""Pincite: a library that answers questions and opens the place behind each statement.
 
-Read in this order: `runtime.py`, `chat.py`, `query/pipeline.py`, `ingestion/pipeline.py`, `models.py`.
+Read in this order: `runtime.py`, `chat.py`, `query/pipeline.py`, `ingestion/pipeline.py`,
+`models.py`.
 """

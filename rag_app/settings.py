@@ -44,15 +44,17 @@ class Settings:
 
     @property
     def files_dir(self) -> Path:
+        """Where original files are kept."""
         return self.home / "files"
 
     @property
     def logs_dir(self) -> Path:
+        """Where the processes write what they did."""
         return self.home / "logs"
 
 
 def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
-    """Read every PINCITE_ variable and DATABASE_URL; raise SettingsError that names the variable."""
+    """Read every PINCITE_ variable and DATABASE_URL; a SettingsError names the wrong one."""
     env = os.environ if environ is None else environ
     settings = Settings(
         home=Path(env.get("PINCITE_HOME") or default_home()).expanduser().absolute(),
