@@ -139,7 +139,8 @@ async def ask(
         else:
             method = piece
     started = time.perf_counter()
-    answer = grounding.ground(text, context)
+    similarity = await grounding.embedded_similarity(text, context, query.provider.embedder)
+    answer = grounding.ground(text, context, similarity=similarity)
     watch.record("ground", started)
     watch.record("total", watch.started)
     yield Finished(
