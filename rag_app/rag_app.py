@@ -20,7 +20,7 @@ from rag_app.ui.pages.not_found import not_found_page
 from rag_app.ui.pages.sign_in import sign_in_page
 from rag_app.ui.state.chat_state import ChatState
 from rag_app.ui.state.conversations_state import ConversationsState
-from rag_app.ui.state.evidence_state import DocumentState
+from rag_app.ui.state.evidence_state import DocumentState, EvidenceState
 from rag_app.ui.state.library_state import LibraryState
 from rag_app.ui.state.session_state import SessionState, handle_failure
 
@@ -52,9 +52,17 @@ app = rx.App(
     stylesheets=["/pincite.css"],
     toaster=None,
 )
-app.add_page(chat_page, route="/", title="Pincite", on_load=[*ENTER, ChatState.open_new])
 app.add_page(
-    chat_page, route="/chat/[conversation]", title="Pincite", on_load=[*ENTER, ChatState.open]
+    chat_page,
+    route="/",
+    title="Pincite",
+    on_load=[*ENTER, ChatState.open_new, EvidenceState.close_other],
+)
+app.add_page(
+    chat_page,
+    route="/chat/[conversation]",
+    title="Pincite",
+    on_load=[*ENTER, ChatState.open, EvidenceState.close_other],
 )
 app.add_page(
     library_page, route="/library", title="Library · Pincite", on_load=[*ENTER, LibraryState.open]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Mapping
 
 import reflex as rx
@@ -13,6 +14,7 @@ from rag_app.runtime import Runtime
 from rag_app.ui.state.evidence_state import DocumentState
 from rag_app.ui.state.library_state import LibraryState
 
+log = logging.getLogger(__name__)
 SECONDS_BETWEEN_PUSHES = 0.3
 EVERYTHING = 0
 """In place of a document's id: notifications may have been missed."""
@@ -37,7 +39,10 @@ async def tell_pages(app: rx.App, runtime: Runtime) -> None:
             arrived.clear()
             ids = frozenset(changed)
             changed.clear()
-            await _push(app, await _load(runtime, ids))
+            try:
+                await _push(app, await _load(runtime, ids))
+            except Exception:  # the outermost edge: one bad moment must not end all telling
+                log.exception("Open pages could not be told of documents %s", sorted(ids))
             await asyncio.sleep(SECONDS_BETWEEN_PUSHES)
 
 
@@ -62,5 +67,5 @@ async def _push(app: rx.App, changed: Mapping[int, DocumentSummary | None]) -> N
             elif library.is_watching:
                 await library.apply(changed)
             page = await root.get_state(DocumentState)
-            if page.document.id in changed and not page.evidence.kind:
-                await page.load()
+            if page.waits_for(changed):
+                await page.load_if_there()

@@ -117,8 +117,11 @@ class ChatState(rx.State):
     @rx.event
     def show_older(self):
         """Show the turns that a long conversation hides at first."""
+        if not is_allowed(self):
+            return SIGN_IN
         self.earlier = self._older + self.earlier
         self._older, self.has_older = [], False
+        return None
 
     @rx.event
     async def ask(self, question: str):

@@ -1,5 +1,7 @@
 """What can happen with evidence: a source opens beside the answer, a document on its own page."""
 
+from collections.abc import Container
+
 import reflex as rx
 
 from rag_app.errors import NotFoundError, RagAppError
@@ -50,8 +52,19 @@ class EvidenceState(rx.State):
         return None
 
     @rx.event
+    async def close_other(self):
+        """Put the sheet away when the conversation it belongs to is no longer on the page."""
+        chat = await self.get_state(ChatState)
+        if self.opened and chat.find_place(self.opened_turn, self.opened_marker) is None:
+            self.close_sheet()
+
+    @rx.event
     def close(self):
         """Put the sheet away."""
+        self.close_sheet()
+
+    def close_sheet(self) -> None:
+        """Forget what was opened."""
         self.opened, self.opened_turn, self.opened_marker = "", 0, 0
         self.evidence = EvidenceView()
 
@@ -94,6 +107,14 @@ class DocumentState(rx.State):
         self.is_loading, self.is_missing = True, False
         self.evidence, self.document = EvidenceView(), NO_DOCUMENT
         yield
+        await self.load_if_there()
+
+    def waits_for(self, changed: Container[int]) -> bool:
+        """Tell whether the page shows a document of these that had no text yet."""
+        return self.document.id in changed and not self.evidence.kind and is_allowed(self)
+
+    async def load_if_there(self) -> None:
+        """Read the document; say so when there is none, or when it cannot be read."""
         try:
             await self.load()
         except NotFoundError:

@@ -36,8 +36,8 @@ class LibraryState(rx.State):
 
     @property
     def is_watching(self) -> bool:
-        """Whether the list is on the page."""
-        return self.router.url.path.startswith("/library")
+        """Whether the list is on the page of somebody who may see it."""
+        return self.router.url.path.startswith("/library") and is_allowed(self)
 
     @rx.event
     async def open(self):
