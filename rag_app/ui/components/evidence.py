@@ -7,7 +7,7 @@ from rag_app.ui.components.local import EvidencePanel, PageSheet, QuotedText, Vi
 from rag_app.ui.components.navigation import icon_button, plain_link
 from rag_app.ui.components.words import filled, words
 from rag_app.ui.state.evidence_state import EvidenceState
-from rag_app.ui.state.views import EvidenceView
+from rag_app.ui.state.evidence_views import EvidenceView
 
 
 def evidence_panel() -> rx.Component:

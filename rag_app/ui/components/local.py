@@ -4,6 +4,7 @@ import reflex as rx
 
 MARKDOWN = ["react-markdown@10.1.0", "remark-gfm@4.0.1"]
 ICONS = ["lucide-react@1.26.0"]
+rx.asset("marking.js", shared=True)  # answer_text.jsx imports it from beside itself
 
 
 def _library(name: str) -> str:

@@ -9,18 +9,16 @@ from rag_app.library import documents, evidence
 from rag_app.runtime import current
 from rag_app.ui.state.chat_state import ChatState
 from rag_app.ui.state.conversations_state import ConversationsState
-from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_problem
-from rag_app.ui.state.views import (
+from rag_app.ui.state.evidence_views import (
     STRETCH_CHARACTERS,
-    DocumentView,
     EvidenceView,
-    Place,
-    document_view,
     evidence_view,
     find_stretch,
     gone_view,
     with_stretch,
 )
+from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_problem
+from rag_app.ui.state.views import DocumentView, Place, document_view
 from rag_app.ui.texts import say
 
 NO_DOCUMENT = DocumentView(0, "", "", "", "", "", 0, "", "")
