@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 COMPILE = [
     *("pip", "compile", "--quiet", "--universal", "--python-version", "3.11"),
     *("--generate-hashes", "--no-emit-index-url", "--no-emit-find-links", "--no-header"),
+    *("--index-strategy", "unsafe-best-match"),  # as pip, which will install them: all are equal
 ]
 # pip's settings, and the variables in which uv takes the same; uv reads no pip.conf
 SETTINGS = {
