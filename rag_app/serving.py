@@ -198,6 +198,9 @@ def _watch(
 
 
 def _restart_database(server: Server, stack: contextlib.ExitStack) -> Server:
+    if not (server.home / "pgdata").exists():
+        # starting would make an empty library, perhaps below the mount point of a lost disk
+        raise ServeError(f"The library in {server.home} is gone: bring its folder or disk back.")
     _say("The database server ended and is started again.")
     try:
         again = start_server(server.home)

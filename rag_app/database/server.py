@@ -83,6 +83,8 @@ class Server:
         Close the connections of this process first.
         """
         self._users.close()
+        if not self.home.exists():  # a disk was taken away; PostgreSQL notices that by itself
+            return False
         with _start_lock(self.home):
             found = _find_postmaster(self.home / "pgdata")
             if found is None:

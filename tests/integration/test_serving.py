@@ -208,6 +208,21 @@ def test_killing_it_ends_web_and_worker_and_the_next_one_starts_at_once(
     assert processes_of(home) == []
 
 
+def test_a_library_that_disappears_is_never_replaced_by_an_empty_one(home: Path, port: int) -> None:
+    with started(home, port) as running:
+        running.next_line()
+        database = postmaster(home)
+        home.rename(home.with_name("taken away"))
+
+        assert running.next_line() == (
+            f"The library in {home} is gone: bring its folder or disk back."
+        )
+        assert running.process.wait(SOON_SECONDS) == 1
+    assert processes_of(home) == []
+    assert not (home / "pgdata").exists()
+    database.kill()
+
+
 def test_a_taken_port_is_said_before_anything_starts(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
