@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from rag_app.query.results import Context, Passage
 from rag_app.query.terms import is_number, terms
@@ -159,17 +160,20 @@ def _is_copy(passage: Passage, kept: Iterable[Passage]) -> bool:
     Texts that differ in a number alone (two versions of a table, two records) are no copies: the
     number is what a question asks for.
     """
-    words = terms(passage.text)
-    shingles = set(_shingles(words))
-    numbers = {word for word in words if is_number(word)}
+    shingles, numbers = _fingerprint(passage.text)
     for other in kept:
-        other_words = terms(other.text)
-        if not numbers <= {word for word in other_words if is_number(word)}:
-            continue
-        common = shingles.intersection(_shingles(other_words))
-        if len(common) >= _COPY * len(shingles):
+        other_shingles, other_numbers = _fingerprint(other.text)
+        is_within = len(shingles & other_shingles) >= _COPY * len(shingles)
+        if is_within and numbers <= other_numbers:
             return True
     return False
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(text: str) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
+    """Return the runs of three terms of a text, and its numbers."""
+    words = terms(text)
+    return frozenset(_shingles(words)), frozenset(word for word in words if is_number(word))
 
 
 def _shingles(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
