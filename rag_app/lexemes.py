@@ -1,4 +1,10 @@
-"""Prepares text for PostgreSQL's text-search parser, the same way for documents and questions."""
+"""Prepares text for PostgreSQL's text-search parser, for documents and for questions.
+
+The parser alone takes a run of Chinese for one word, keeps `café` apart from `cafe`, and reads the
+identifier `ERR_4012-B` as three words. Here runs of unspaced scripts become pairs of characters,
+documents also get their words without accents, and an identifier becomes its parts and itself as
+one word that the parser leaves whole.
+"""
 
 import re
 import unicodedata
@@ -14,18 +20,67 @@ _UNSPACED = (
     "\U00020000-\U0002fa1f"  # Han, supplementary
 )
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
-_INVISIBLE = re.compile("[\u00ad\u0002\ufffe\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_INVISIBLE = re.compile("[\u00ad\u0002\ufffe\u0640\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_ARABIC_MARKS = re.compile("[\u064b-\u0652\u0670]")
 _LINE_HYPHEN = re.compile(r"(?<=\w)-\n(?=\w)")
 
+_PART = rf"[^\W_{_UNSPACED}]+"
+_IDENTIFIER = re.compile(rf"(?<![\w.]){_PART}(?:[-_./:@\\]{_PART})+(?!\w)")
+_SECTION = re.compile(r"§+\s*(\d+\s?[a-z]?)\b", re.IGNORECASE)
+_SIGNED = re.compile(r"\b([A-Za-z])(\+\+|#)(?!\w)")
+_SEPARATORS = re.compile(r"[-_./:@\\]")
+_SHORTEST_NUMBER = 8  # digits: an ISBN, a phone or an account number, also without its hyphens
 
-def lexical_text(text: str) -> str:
-    """Return text in which every word can be found.
+_LATIN_WORD = re.compile("[^\\W\\d_]*[\u00c0-\u024f\u1e00-\u1eff][^\\W\\d_]*")
+
+
+def document_text(text: str) -> str:
+    """Return a document's text in every form under which a question may look for it."""
+    text = question_text(text)
+    folded = {fold_accents(word) for word in _LATIN_WORD.findall(text)}
+    return f"{text}\n{' '.join(sorted(folded))}" if folded else text
+
+
+def question_text(text: str) -> str:
+    """Return a question's text, each word in one form.
 
     Compatibility forms are unified (NFKC), invisible marks dropped, words broken at line ends
-    joined, and runs of scripts without spaces cut into overlapping pairs of characters.
+    joined, identifiers and scripts without spaces made findable.
     """
     text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
-    return _UNSPACED_RUN.sub(_bigrams, _LINE_HYPHEN.sub("", text))
+    text = _ARABIC_MARKS.sub("", _LINE_HYPHEN.sub("", text))
+    text = _IDENTIFIER.sub(_identifier, text)
+    text = _SECTION.sub(_section, text)
+    text = _SIGNED.sub(_signed, text)
+    return _UNSPACED_RUN.sub(_bigrams, text)
+
+
+def fold_accents(word: str) -> str:
+    """Return a Latin word without its accents."""
+    letters = unicodedata.normalize("NFD", word)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def _identifier(match: re.Match[str]) -> str:
+    """Return an identifier as its parts and as one word; a hyphenated word stays as it is."""
+    whole = match[0]
+    parts = _SEPARATORS.split(whole)
+    has_digit = any(character.isdigit() for character in whole)
+    if not has_digit and set(_SEPARATORS.findall(whole)) == {"-"}:
+        return whole
+    # letters stand for the separators, so that no dictionary takes the word apart or stems it
+    forms = [*parts, f"x0{'q0'.join(parts)}"]
+    if all(part.isdigit() for part in parts) and sum(map(len, parts)) >= _SHORTEST_NUMBER:
+        forms.append("".join(parts))
+    return f" {' '.join(forms)} "
+
+
+def _section(match: re.Match[str]) -> str:
+    return f" {match[1]} x0section{''.join(match[1].split())} "
+
+
+def _signed(match: re.Match[str]) -> str:
+    return f" {match[1]} x0{match[1]}{'plus' if match[2] == '++' else 'sharp'} "
 
 
 def _bigrams(run: re.Match[str]) -> str:

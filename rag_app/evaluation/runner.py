@@ -25,7 +25,7 @@ CONFIGURATIONS: Mapping[str, QueryOptions] = {
     "rrf": QueryOptions(fusion="rrf"),
     "gated-rrf": QueryOptions(fusion="gated-rrf"),
 }
-LAYOUT = 1  # raised when the way a corpus is stored changes, so that it is stored anew
+LAYOUT = 2  # raised when the way a corpus is stored changes, so that it is stored anew
 
 ADD_WORKSPACE = """
 insert into workspace (name) values (%s) on conflict (name) do update set name = excluded.name

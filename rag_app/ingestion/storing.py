@@ -10,7 +10,7 @@ from rag_app.database.session import Connection, Database
 from rag_app.ingestion.chunking import ChunkText, embedding_text
 from rag_app.ingestion.content import Extracted
 from rag_app.language import detect_language, regconfig
-from rag_app.lexemes import lexical_text
+from rag_app.lexemes import document_text
 from rag_app.library import documents, snapshots
 from rag_app.providers.base import Embedder
 
@@ -178,7 +178,7 @@ async def _store_chunks(
 
 def indexed_text(title: str, chunk: ChunkText) -> str:
     """Return what the full-text leg finds a chunk by: its words, its heading and its title."""
-    return lexical_text("\n".join(part for part in (title, chunk.heading, chunk.text) if part))
+    return document_text("\n".join(part for part in (title, chunk.heading, chunk.text) if part))
 
 
 async def chunks_without_vector(

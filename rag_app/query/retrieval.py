@@ -15,7 +15,7 @@ from pgvector import HalfVector
 from psycopg import sql
 
 from rag_app.database.session import Connection, Database
-from rag_app.lexemes import lexical_text
+from rag_app.lexemes import question_text
 from rag_app.library.links import passage_link
 from rag_app.query.results import Candidate, Filters, Hit, Passage, Scope
 
@@ -100,7 +100,7 @@ async def question_terms(database: Database, workspace_id: int, question: str) -
     """Return the question's lexemes and their rarity, for every language of the library."""
     async with database.connection() as connection:
         cursor = await connection.execute(
-            QUESTION_TERMS, {"workspace_id": workspace_id, "text": lexical_text(question)}
+            QUESTION_TERMS, {"workspace_id": workspace_id, "text": question_text(question)}
         )
         rows = await cursor.fetchall()
     terms: dict[str, list[Term]] = defaultdict(list)
@@ -407,7 +407,7 @@ def _required(required: str, table: sql.SQL) -> sql.Composable:
     if not required:
         return sql.SQL("true")
     return sql.SQL("{table}.tsv @@ websearch_to_tsquery({table}.language, {text})").format(
-        table=table, text=sql.Literal(lexical_text(required))
+        table=table, text=sql.Literal(question_text(required))
     )
 
 

@@ -77,7 +77,7 @@ async def test_a_phrase_that_stands_nowhere_does_not_leave_the_question_empty(
 ) -> None:
     await add_notes(runtime, tmp_path)
 
-    assert (await titles(runtime, 'who dances the "Schwänzeltanz" of bees'))[0] == "Bees"
+    assert (await titles(runtime, 'dances "Schwänzeltanz" bees'))[0] == "Bees"
 
 
 async def test_filters_hold_in_both_legs_and_the_final_list(

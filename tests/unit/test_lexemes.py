@@ -1,0 +1,44 @@
+"""Text is prepared the same way for documents and questions, so that one finds the other."""
+
+import pytest
+
+from rag_app.lexemes import document_text, fold_accents, question_text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("ERR_4012-B", ["ERR", "4012", "B", "x0ERRq04012q0B"]),
+        ("v2.10.3", ["v2", "10", "3", "x0v2q010q03"]),
+        ("§ 34a BGB", ["34a", "x0section34a", "BGB"]),
+        ("10.1000/xyz.123", ["10", "1000", "xyz", "123", "x010q01000q0xyzq0123"]),
+        ("978-3-16-148410-0", ["978", "3", "16", "148410", "0", "x0978q03q016q0148410q00",
+                               "9783161484100"]),
+        ("report_v2.pdf", ["report", "v2", "pdf", "x0reportq0v2q0pdf"]),
+        ("C++ and C#", ["C", "x0Cplus", "and", "C", "x0Csharp"]),
+        ("a well-known e-mail.", ["a", "well-known", "e-mail."]),
+        ("東京都へ go 部署", ["東京", "京都", "都へ", "go", "部署"]),
+        ("a", ["a"]),
+        ("soft\u00adhyphen ﬁne", ["softhyphen", "fine"]),
+        ("hyphen-\nation", ["hyphenation"]),
+        ("كِتَابٌ", ["كتاب"]),
+    ],
+)  # fmt: skip
+def test_a_text_becomes_words_the_parser_keeps(text: str, words: list[str]) -> None:
+    assert question_text(text).split() == words
+
+
+def test_an_identifier_at_the_end_of_a_sentence_is_the_same_as_inside_it() -> None:
+    inside = question_text("shows v2.10.3 now").split()[1:-1]
+
+    assert question_text("shows v2.10.3.").removesuffix(".").split()[1:] == inside
+
+
+def test_documents_also_have_their_words_without_accents() -> None:
+    assert document_text("Ein Café in Łódź").split("\n") == ["Ein Café in Łódź", "Cafe Łodz"]
+    assert question_text("Café") == "Café"
+
+
+def test_only_latin_letters_lose_their_marks() -> None:
+    assert document_text("й ё ガ") == question_text("й ё ガ")
+    assert fold_accents("Übung") == "Ubung"
