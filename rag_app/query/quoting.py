@@ -132,11 +132,15 @@ def is_answerable(quotes: Sequence[Quote], language: str | None = None) -> bool:
 
     Neither words nor a cosine can tell it alone: an unrelated passage shares common words, and the
     cosines of right and wrong passages overlap. Their sum separates them, since a wrong passage is
-    seldom near in both (docs/evaluation.md has the figures). Evidence is the best sentence's
-    similarity plus its share of the question's words, the latter averaged with its passage's, so
-    that a question answered over two sentences is not refused. Where the passage is in another
-    language than the question, words are not expected and the bar is lower. What this cannot see:
-    a question about the right subject whose very answer is missing; of those it answers many.
+    seldom near in both. Evidence is the best sentence's similarity plus its share of the question's
+    words, the latter averaged with its passage's, so that a question answered over two sentences
+    is not refused. Where the passage is in another language than the question, words are not
+    expected and the bar is lower.
+
+    On 400 XQuAD questions a language (the bars were chosen on them) it refuses 2 % of the English
+    and German questions whose paragraph is there and 91 % of those whose whole article was taken
+    out; Arabic 6 % and 94 %, German over English 7 % and 82 %. What it cannot see is a question on
+    a subject the library knows whose very answer is missing: of those it answers a third.
     """
     if not quotes:
         return False

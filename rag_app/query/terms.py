@@ -120,9 +120,11 @@ def best_closeness(term: str, others: Collection[str]) -> float:
 
 def rarity(wanted: Iterable[str], texts: Collection[Collection[str]]) -> dict[str, float]:
     """Return the idf of each wanted term over texts given as terms."""
+    vocabulary = frozenset().union(*texts)
     weights: dict[str, float] = {}
     for term in wanted:
-        count = sum(best_closeness(term, text) >= CLOSE for text in texts)
+        forms = {other for other in vocabulary if closeness(term, other) >= CLOSE}
+        count = sum(not forms.isdisjoint(text) for text in texts)
         weights[term] = math.log(1 + (len(texts) - count + 0.5) / (count + 0.5))
     return weights
 
