@@ -138,10 +138,10 @@ def is_answerable(quotes: Sequence[Quote], language: str | None = None) -> bool:
     expected and the bar is lower.
 
     On 400 XQuAD questions a language (the bars were chosen on them) it refuses 1 to 3 % of the
-    English and German questions whose paragraph is there and 91 % of those whose whole article was taken
-    out; Arabic 6 % and 94 %, German over English 7 % and 82 %. What it cannot see is a question on
-    a subject the library knows whose very answer is missing: of those it answers a third,
-    across languages more than half.
+    English and German questions whose paragraph is there and 91 % of those whose whole article was
+    taken out; Arabic 6 % and 94 %, German over English 7 % and 82 %. What it cannot see is a
+    question on a subject the library knows whose very answer is missing: of those it answers a
+    third, across languages more than half.
     """
     if not quotes:
         return False
