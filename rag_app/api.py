@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Query, Request
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
 from rag_app import access, chat
@@ -108,11 +109,14 @@ async def upload(request: Request, runtime: SignedIn, name: str) -> JSONResponse
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder) as part:
         received = 0
-        async for block in request.stream():
-            received += len(block)
-            if received > LARGEST_UPLOAD_BYTES:
-                raise HTTPException(413, "This file is larger than 2 GB.")
-            await asyncio.to_thread(part.write, block)
+        try:
+            async for block in request.stream():
+                received += len(block)
+                if received > LARGEST_UPLOAD_BYTES:
+                    raise HTTPException(413, "This file is larger than 2 GB.")
+                await asyncio.to_thread(part.write, block)
+        except ClientDisconnect:
+            return JSONResponse({"error": "The upload was cancelled."}, 499)
         part.flush()
         document_id = await documents.add_file(
             runtime.database, runtime.files, runtime.workspace_id, Path(part.name), name

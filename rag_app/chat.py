@@ -6,7 +6,7 @@ import logging
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rag_app.errors import RagAppError
@@ -257,6 +257,7 @@ def describe(finished: Finished) -> Mapping[str, Any]:
                 "quote_start": citation.start,
                 "quote_end": citation.end,
                 "verbatim": citation.verbatim,
+                "quotes": [asdict(quote) for quote in citation.quotes],
             }
             for citation in answer.citations
         ],

@@ -322,6 +322,7 @@ class CitationRow(SQLModel, table=True):
     page: int | None = None
     second: int | None = None
     verbatim: bool = True
+    quotes: list = _json("[]")
     passage: dict = _json()
 
 

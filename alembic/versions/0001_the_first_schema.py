@@ -300,6 +300,12 @@ def upgrade() -> None:
         sa.Column("second", sa.Integer(), nullable=True),
         sa.Column("verbatim", sa.Boolean(), nullable=False),
         sa.Column(
+            "quotes",
+            postgresql.JSONB(astext_type=sa.Text()),
+            server_default=sa.text("'[]'::jsonb"),
+            nullable=False,
+        ),
+        sa.Column(
             "passage",
             postgresql.JSONB(astext_type=sa.Text()),
             server_default=sa.text("'{}'::jsonb"),

@@ -52,11 +52,12 @@ where id = %(id)s and status = 'running' returning id
 
 ADD_CITATION = """
 insert into citation (turn_id, marker, workspace_id, document_id, version_id, quote, start, "end",
-                      page, second, verbatim, passage)
+                      page, second, verbatim, quotes, passage)
 select %(turn_id)s, %(marker)s, %(workspace_id)s,
        (select id from document where id = %(document_id)s),
        (select id from document_version where id = %(version_id)s),
-       %(quote)s, %(start)s, %(end)s, %(page)s, %(second)s, %(verbatim)s, %(passage)s
+       %(quote)s, %(start)s, %(end)s, %(page)s, %(second)s, %(verbatim)s,
+       %(quotes)s, %(passage)s
 """
 
 
@@ -256,7 +257,10 @@ async def finish_turn(
         if await cursor.fetchone() is None:
             return False
         for citation in answer.citations:
-            values = asdict(citation) | {
+            values = asdict(citation.best) | {
+                "quote": citation.quote,
+                "marker": citation.marker,
+                "quotes": json.dumps([asdict(quote) for quote in citation.quotes]),
                 "turn_id": turn_id,
                 "workspace_id": workspace_id,
                 "document_id": citation.passage.document_id,

@@ -15,6 +15,7 @@ statement's content words (rare ones weigh more) that the sentence holds, in any
 """
 
 import logging
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,7 +31,7 @@ from rag_app.query.markers import (
     renumber_markers,
     strip_markers,
 )
-from rag_app.query.results import Answer, Citation, Context, Passage
+from rag_app.query.results import Answer, Citation, Context, Passage, Quote
 from rag_app.query.spans import (
     Span,
     bounded,
@@ -111,8 +112,10 @@ def ground(
         for marker in {moved[old] for old in statement.markers if moved.get(old)}:
             if marker is not None and (place, marker) not in evidence:
                 evidence[place, marker] = check.evidence(statement, passages[marker - 1])
+    behind = _statements_behind(text, check.language)
     citations = tuple(
-        _citation(marker, passages[marker - 1], evidence, found) for marker in sorted(kept)
+        _citation(marker, passages[marker - 1], evidence, behind.get(marker, ()))
+        for marker in sorted(kept)
     )
     unsupported = tuple(
         statement.text
@@ -174,7 +177,7 @@ class _Check:
             long_numbers(f"{passage.title}\n{passage.heading}\n{passage.text}")
             for passage in passages
         ]
-        self._weights: dict[tuple[str, ...], Mapping[str, float]] = {}
+        self._weights: dict[str, float] = {}
 
     def evidence(self, statement: Statement, passage: Passage) -> _Evidence:
         """Find the sentence of a passage that supports a statement best."""
@@ -267,12 +270,10 @@ class _Check:
         return moved
 
     def _weigh(self, statement: Statement) -> Mapping[str, float]:
-        if statement.content not in self._weights:
-            weights = rarity(statement.content, self._spans)
-            self._weights[statement.content] = {
-                term: weight * (1.5 if is_number(term) else 1.0) for term, weight in weights.items()
-            }
-        return self._weights[statement.content]
+        unknown = [term for term in statement.content if term not in self._weights]
+        for term, weight in rarity(unknown, self._spans).items():
+            self._weights[term] = weight * (1.5 if is_number(term) else 1.0)
+        return {term: self._weights[term] for term in statement.content}
 
     def _score(
         self, statement: Statement, span: Span, weights: Mapping[str, float], is_foreign: bool
@@ -285,8 +286,8 @@ class _Check:
                 return max(held, alike), held + alike
             return held, held + alike
         # of two sentences that hold the same, the one with less beside it
-        precision = sum(best_closeness(term, statement.terms) >= CLOSE for term in span.terms)
-        return held, held + 0.1 * precision / max(len(span.terms), 1)
+        precision = len(span.terms & statement.terms) / max(len(span.terms), 1)
+        return held, held + 0.1 * precision
 
     def _is_foreign(self, passage: Passage) -> bool:
         return _is_foreign(self.language, passage)
@@ -307,25 +308,41 @@ def _kept_markers(
     return frozenset(marker for markers in by_document.values() for marker in markers[:limit])
 
 
+def _statements_behind(text: str, language: str | None) -> dict[int, list[int]]:
+    """Return, for each marker of the final text, the statement each time it stands there."""
+    ends = [statement.end for statement in statements(text, language)]
+    behind: dict[int, list[int]] = {}
+    for match in MARKER.finditer(text):
+        behind.setdefault(int(match[1]), []).append(bisect_right(ends, match.start()))
+    return behind
+
+
 def _citation(
     marker: int,
     passage: Passage,
     evidence: Mapping[tuple[int, int], _Evidence],
-    found: Sequence[Statement],
+    places: Sequence[int],
 ) -> Citation:
-    """Quote the sentence that supports one of the marker's statements best."""
-    items = [evidence[place, marker] for place in range(len(found)) if (place, marker) in evidence]
-    best = max(items, key=lambda item: item.score)
-    span = best.span if best.supports else opening(passage)
+    """Quote what supports each of the marker's statements, and what supports one best."""
+    items = {place: item for (place, cited), item in evidence.items() if cited == marker}
+    best = max(items.values(), key=lambda item: item.score)
     return Citation(
         marker=marker,
         passage=passage,
-        quote=span.text,
+        best=_quote(passage, best),
+        quotes=tuple(_quote(passage, items.get(place, best)) for place in places),
+    )
+
+
+def _quote(passage: Passage, item: _Evidence) -> Quote:
+    span = item.span if item.supports else opening(passage)
+    return Quote(
+        text=span.text,
         start=passage.start + span.start,
         end=passage.start + span.end,
         page=page_of(passage, span.start),
         second=second_of(passage, span.start),
-        verbatim=best.supports,
+        verbatim=item.supports,
     )
 
 

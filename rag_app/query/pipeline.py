@@ -129,7 +129,7 @@ async def ask(
 
     text = ""
     method = "model"
-    async for piece in _write(query, question, history, context, watch):
+    async for piece in _write(query, question, standalone, history, context, watch):
         if isinstance(piece, Failed):
             yield replace(piece, text=text)
             return
@@ -167,7 +167,12 @@ async def ask(
 
 
 async def _write(
-    query: Query, question: str, history: History, context: Context, watch: Stopwatch
+    query: Query,
+    question: str,
+    standalone: str,
+    history: History,
+    context: Context,
+    watch: Stopwatch,
 ) -> AsyncIterator[Delta | Failed | str]:
     """Yield the answer's text in clean pieces; first of all by whom, where it is not the model.
 
@@ -201,7 +206,7 @@ async def _write(
         if wrote:
             return
     yield f"quotes: {why}"
-    text = await quoting.quote_answer(question, context, query.provider.embedder)
+    text = await quoting.quote_answer(standalone, context, query.provider.embedder)
     watch.record("first_token", watch.started)
     yield Delta(text)
 

@@ -85,22 +85,62 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Citation:
-    """A marker tied to the words of a passage that support it.
+class Quote:
+    """Words of a passage: the slice `start:end` of the version's content, and where they stand.
 
-    `quote` is the slice `start:end` of the version's content, so it can be found again character
-    by character; `page` and `second` are those of the quote, not of the whole passage.
     `verbatim` is False where no supporting sentence was found and the passage's start stands in.
     """
 
-    marker: int
-    passage: Passage
-    quote: str
+    text: str
     start: int
     end: int
     page: int | None
     second: int | None
     verbatim: bool
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A marker tied to the words of a passage that support what it stands behind.
+
+    `best` supports its statement best of all; `quotes` has one for each time the marker stands in
+    the answer, in order, since two statements that cite one passage rest on different words of it.
+    """
+
+    marker: int
+    passage: Passage
+    best: Quote
+    quotes: tuple[Quote, ...] = ()
+
+    @property
+    def quote(self) -> str:
+        """The words that support a statement best."""
+        return self.best.text
+
+    @property
+    def start(self) -> int:
+        """Where the best words begin in the content."""
+        return self.best.start
+
+    @property
+    def end(self) -> int:
+        """Where the best words end in the content."""
+        return self.best.end
+
+    @property
+    def page(self) -> int | None:
+        """The page of the best words."""
+        return self.best.page
+
+    @property
+    def second(self) -> int | None:
+        """The second of the best words."""
+        return self.best.second
+
+    @property
+    def verbatim(self) -> bool:
+        """Whether the best words support a statement."""
+        return self.best.verbatim
 
 
 @dataclass(frozen=True)

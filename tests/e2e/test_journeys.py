@@ -114,7 +114,9 @@ async def test_the_whole_story(
     for title in ("On bees", "Garden", "The lighthouse", "A talk on glaciers"):
         await expect(ready.filter(has_text=title)).to_have_count(1)
 
-    model.reply("Karl von Frisch described the waggle dance in 1927 [1].")
+    model.reply(
+        "Karl von Frisch described the waggle dance in 1927 [1]. It tells the way to flowers [1]."
+    )
     model.piece_seconds = 0.15
     await page.goto(app.url)
     await ask(page, "Who described the waggle dance of the bees?")
@@ -132,6 +134,11 @@ async def test_the_whole_story(
     await expect(page.locator("#page-position")).to_contain_text("2")
     await expect(page.locator(".mark-box").first).to_be_visible(timeout=SOON)
     assert await sheet.evaluate("image => image.complete && image.naturalWidth > 400")
+    words = page.locator("#evidence .cited-words")
+    await expect(words).to_contain_text("described by Karl von Frisch")
+    # the same source behind another statement opens at other words
+    await turn.locator(".cite").nth(1).click()
+    await expect(words).to_contain_text("tells the way to flowers", timeout=SOON)
     await page.click("#close-evidence")
 
     model.reply("Apple trees are pruned in February [1].")

@@ -17,7 +17,15 @@ function Badge({ marker }) {
   const { byMarker, openMarker, label, onOpen, onPoint } = useContext(Citing);
   const source = byMarker.get(Number(marker));
   if (!source) return null;
-  const point = () => onPoint({ source, element: ref.current });
+  // two sentences that cite one source rest on different words of it
+  const occurrence = () => {
+    const answer = ref.current.closest(".answer-text");
+    return [...answer.querySelectorAll(`[data-marker="${marker}"]`)].indexOf(ref.current);
+  };
+  const point = () => {
+    const excerpt = source.excerpts?.[occurrence()] ?? source.excerpt;
+    onPoint({ source: { ...source, excerpt }, element: ref.current });
+  };
   return (
     <a
       ref={ref}
@@ -34,7 +42,7 @@ function Badge({ marker }) {
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
         event.preventDefault();
         onPoint(null, true);
-        onOpen(source.marker);
+        onOpen(source.marker, occurrence());
       }}
     >
       {marker}
@@ -151,7 +159,7 @@ export function AnswerText({
       openMarker,
       label: sourceLabel,
       unsupportedLabel,
-      onOpen: (marker) => open.current(marker),
+      onOpen: (marker, occurrence) => open.current(marker, occurrence),
       onPoint: point,
     }),
     [byMarker, openMarker, sourceLabel, unsupportedLabel, point],

@@ -74,7 +74,7 @@ def _card(turn_id: rx.Var[int], source: rx.Var[SourceView]) -> rx.Component:
             class_name="source-card",
             title=source.excerpt,
             aria_current=rx.cond(is_open, "true", "false"),
-            on_click=EvidenceState.open_source(turn_id, source.marker),
+            on_click=EvidenceState.open_source(turn_id, source.marker, -1),
         ),
         key=source.marker,
     )
@@ -89,7 +89,7 @@ def answer(turn: rx.Var[TurnView]) -> rx.Component:
         source_label=words("source"),
         unsupported_label=words("unsupported"),
         open_marker=rx.cond(EvidenceState.opened_turn == turn.id, EvidenceState.opened_marker, 0),
-        on_open=lambda marker: EvidenceState.open_source(turn.id, marker),
+        on_open=lambda marker, occurrence: EvidenceState.open_source(turn.id, marker, occurrence),
     )
 
 
@@ -105,5 +105,7 @@ def growing_answer() -> rx.Component:
             EvidenceState.opened_turn == ChatState.running.id, EvidenceState.opened_marker, 0
         ),
         is_running=True,
-        on_open=lambda marker: EvidenceState.open_source(ChatState.running.id, marker),
+        on_open=lambda marker, occurrence: EvidenceState.open_source(
+            ChatState.running.id, marker, occurrence
+        ),
     )

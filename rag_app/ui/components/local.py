@@ -11,8 +11,8 @@ def _library(name: str) -> str:
     return rx.asset(name, shared=True).importable_path
 
 
-def _number(value: rx.Var[int]) -> tuple[rx.Var[int]]:
-    return (value,)
+def _marker(marker: rx.Var[int], occurrence: rx.Var[int]) -> tuple[rx.Var[int], rx.Var[int]]:
+    return (marker, occurrence)
 
 
 def _text(value: rx.Var[str]) -> tuple[rx.Var[str]]:
@@ -35,7 +35,7 @@ class AnswerText(rx.Component):
     unsupported_label: rx.Var[str]
     open_marker: rx.Var[int]
     is_running: rx.Var[bool]
-    on_open: rx.EventHandler[_number]
+    on_open: rx.EventHandler[_marker]
 
 
 class QuotedText(rx.Component):

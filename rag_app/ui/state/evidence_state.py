@@ -33,15 +33,15 @@ class EvidenceState(rx.State):
     opened_marker: int = 0
 
     @rx.event
-    async def open_source(self, turn_id: int, marker: int):
-        """Open the place behind a badge or a card."""
+    async def open_source(self, turn_id: int, marker: int, occurrence: int):
+        """Open the place behind a card, or behind a badge that stands there for the n-th time."""
         if not is_allowed(self):
             return SIGN_IN
         place = (await self.get_state(ChatState)).find_place(turn_id, marker)
         if place is None:
             return None
         try:
-            self.evidence = await _open_place(place, language_of(self))
+            self.evidence = await _open_place(place.at(occurrence), language_of(self))
         except RagAppError as error:
             await show_problem(self, str(error))
             return None

@@ -1,7 +1,7 @@
 """The values that pages show, built from the library's; nothing here knows Reflex."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -24,6 +24,7 @@ class SourceView:
     kind: str
     excerpt: str
     href: str
+    excerpts: list[str] = field(default_factory=list)  # one for each time the marker stands there
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,14 @@ class Place:
     end: int
     source: SourceView
     quote: str
+    quotes: tuple[tuple[int, int, str], ...] = ()
+
+    def at(self, occurrence: int) -> "Place":
+        """Return the words that the marker means where it stands for the n-th time, from 0."""
+        if not 0 <= occurrence < len(self.quotes):
+            return self
+        start, end, quote = self.quotes[occurrence]
+        return replace(self, start=start, end=end, quote=quote)
 
 
 @dataclass(frozen=True)
@@ -123,10 +132,20 @@ def passage_places(passages: Sequence[Passage | Mapping], language: str) -> list
 
 def citation_places(turn: TurnRecord, language: str) -> list[Place]:
     """Return what the answer of a finished turn cites."""
-    return [
-        _place(citation["marker"], citation, citation["quote"], citation["passage"], language)
-        for citation in turn.citations
-    ]
+    return [_cited_place(citation, language) for citation in turn.citations]
+
+
+def _cited_place(citation: Mapping[str, Any], language: str) -> Place:
+    quotes = citation.get("quotes") or []
+    place = _place(citation["marker"], citation, citation["quote"], citation["passage"], language)
+    return replace(
+        place,
+        source=replace(
+            place.source,
+            excerpts=[shorten(quote["text"], LONGEST_EXCERPT) for quote in quotes],
+        ),
+        quotes=tuple((quote["start"], quote["end"], quote["text"]) for quote in quotes),
+    )
 
 
 def _place(

@@ -320,3 +320,20 @@ def test_a_sentence_copied_from_a_passage_is_its_own_quote(place, text):
 
     assert quotes(answer) == {1: text[start:end]}
     assert answer.unsupported == ()
+
+
+def test_a_marker_that_stands_twice_quotes_what_each_statement_rests_on() -> None:
+    text = (
+        "Bees hold twenty degrees in winter. The queen lives for four years. Drones do not sting."
+    )
+    answer = ground(
+        "Bees hold twenty degrees in winter [1]. A queen lives four years [1].",
+        context_of(passage(text)),
+    )
+
+    [citation] = answer.citations
+    assert [quote.text for quote in citation.quotes] == [
+        "Bees hold twenty degrees in winter.",
+        "The queen lives for four years.",
+    ]
+    assert citation.best in citation.quotes
