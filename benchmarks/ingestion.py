@@ -44,14 +44,14 @@ WORDS = (
 )
 
 
-def make_pages(count: int, *, seed: int = 7) -> list[str]:
-    """Return pages of about 330 words, none like another."""
+def make_pages(count: int, *, sentences: int = 30, seed: int = 7) -> list[str]:
+    """Return pages, none like another; 30 sentences are about 330 words."""
     generator, words = random.Random(seed), WORDS.split()
     return [
         f"Chapter {number // 20 + 1}, page {number}. "
         + " ".join(
             f"The {' '.join(generator.sample(words, 8))} of {generator.randint(1000, 9999)}."
-            for _ in range(30)
+            for _ in range(sentences)
         )
         for number in range(1, count + 1)
     ]
@@ -151,7 +151,7 @@ async def run_steps(settings: Settings, folder: Path, pages: int, runs: int) -> 
 
 def run_memory(settings: Settings, folder: Path, pages: int) -> dict[str, object]:
     """Take a long PDF in through `add`, whose own worker does it, and return the peak memory."""
-    path = write_pdf(folder / "long.pdf", make_pages(pages))
+    path = write_pdf(folder / "long.pdf", make_pages(pages, sentences=12))
     started = time.perf_counter()
     environment = os.environ | {"PINCITE_HOME": str(settings.home)}
     process = subprocess.Popen(
