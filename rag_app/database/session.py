@@ -53,6 +53,13 @@ class Database:
                 "The database does not answer; it may be starting again."
             ) from error
 
+    @contextlib.asynccontextmanager
+    async def reading(self) -> AsyncIterator[Connection]:
+        """Yield a connection for single statements, without the round trips of a transaction."""
+        async with self.connection() as connection:
+            await connection.set_autocommit(True)  # until it goes back, see `_reset`
+            yield connection
+
     async def listen(self, channel: str) -> AsyncIterator[str]:
         """Yield the payload of each notification on `channel`, for ever.
 
@@ -80,6 +87,7 @@ async def open_database(dsn: str, *, connections: int = 12) -> AsyncIterator[Dat
         connection_class=psycopg.AsyncConnection[Row],
         kwargs={"row_factory": dict_row},
         configure=_configure,
+        reset=_reset,
         check=AsyncConnectionPool.check_connection,
         min_size=1,
         max_size=connections,
@@ -100,6 +108,11 @@ async def _configure(connection: Connection) -> None:
         await connection.execute("select set_config(%s, %s, false)", (name, value))
     await register_vector_async(connection)
     await connection.commit()
+
+
+async def _reset(connection: Connection) -> None:
+    if not connection.closed:
+        await connection.set_autocommit(False)
 
 
 def check_server(dsn: str) -> None:

@@ -137,7 +137,7 @@ async def _store_corpus(
             )
             for version_id in pending:
                 await snapshots.add_version(connection, workspace_id, version_id, number)
-    query = replace(runtime.query, workspace_id=workspace_id, chunk_counts={})
+    query = replace(runtime.query, workspace_id=workspace_id, scope_sizes={})
     return query, {row["document_id"]: row["uri"] for row in rows}
 
 

@@ -103,18 +103,6 @@ async def register_model(database: Database, model: EmbeddingModel) -> int:
     return model_id
 
 
-async def live_snapshot(connection: Connection, workspace_id: int) -> int:
-    """Return the number that questions read now; 0 for an empty library."""
-    row = await (
-        await connection.execute(
-            "select live_snapshot from workspace where id = %s", (workspace_id,)
-        )
-    ).fetchone()
-    if row is None:
-        raise NotFoundError("There is no such workspace.")
-    return int(row["live_snapshot"])
-
-
 async def next_snapshot(
     connection: Connection, workspace_id: int, *, reason: str, model_id: int | None = None
 ) -> int:

@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
-from rag_app.database.session import Database
+from rag_app.database.session import Connection, Database
 from rag_app.errors import ProviderError
 from rag_app.language import detect_language
-from rag_app.library.snapshots import live_snapshot
 from rag_app.providers.base import Provider
 from rag_app.query import answering, fusion, grounding, quoting, reranking, retrieval, rewriting
 from rag_app.query.context import build_context
@@ -29,10 +28,13 @@ from rag_app.query.results import (
     Rewritten,
     Scope,
 )
+from rag_app.query.scope import ScopeSize, measure_scope, open_scope
 from rag_app.query.syntax import parse_question
+from rag_app.query.text_leg import QuestionTerms, question_terms, text_leg
+from rag_app.query.vector_leg import vector_leg
 
 CountTokens = Callable[[str], int]
-REMEMBERED_COUNTS = 256
+REMEMBERED_SIZES = 256
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,8 @@ class Query:
     workspace_id: int
     model_id: int
     count_tokens: CountTokens
-    # a snapshot never changes, so the size of a scope is counted once
-    chunk_counts: dict[Scope, int] = field(default_factory=dict)
+    # a snapshot never changes, so a scope is measured once
+    scope_sizes: dict[Scope, ScopeSize] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -221,11 +223,15 @@ async def retrieve(
     """
     options = options or QueryOptions()
     watch = Stopwatch()
-    async with query.database.connection() as connection:
-        if snapshot is None:
-            snapshot = await live_snapshot(connection, query.workspace_id)
-        scope = Scope(query.workspace_id, snapshot, options.filters)
-        has_vectors = await retrieval.has_vectors(connection, scope, query.model_id)
+    async with query.database.reading() as connection:
+        scope, has_vectors = await open_scope(
+            connection,
+            query.workspace_id,
+            options.filters,
+            model_id=query.model_id,
+            pinned=snapshot,
+        )
+        size = await _measure(query, connection, scope)
     parsed = parse_question(question)
 
     async def vector_side() -> tuple[list[float] | None, list[Hit], str]:
@@ -246,27 +252,29 @@ async def retrieve(
             return None, [], f"model_failed: {error}"
         watch.record("embed", started)
         started = time.perf_counter()
-        hits = await retrieval.vector_leg(
-            query.database,
-            scope,
-            vector,
-            model_id=query.model_id,
-            chunks=await _count_chunks(query, scope),
-            limit=options.leg_limit,
-        )
+        async with query.database.reading() as connection:
+            hits = await vector_leg(
+                connection,
+                scope,
+                size,
+                vector,
+                model_id=query.model_id,
+                limit=options.leg_limit,
+            )
         watch.record("vector", started)
         return vector, hits, ""
 
-    async def text_side() -> tuple[retrieval.QuestionTerms, list[Hit], str]:
+    async def text_side() -> tuple[QuestionTerms, list[Hit], str]:
         started = time.perf_counter()
-        terms = await retrieval.question_terms(query.database, query.workspace_id, parsed.text)
-        leg = partial(retrieval.text_leg, query.database, scope, terms, limit=options.leg_limit)
-        required = parsed.required
-        hits = await leg(required=required)
-        if parsed.phrases and not hits:
-            # a title in quotes, say, that the library has in another language
-            required = parsed.excluded
+        async with query.database.reading() as connection:
+            terms = await question_terms(connection, query.workspace_id, parsed.text)
+            leg = partial(text_leg, connection, scope, size, terms, limit=options.leg_limit)
+            required = parsed.required
             hits = await leg(required=required)
+            if parsed.phrases and not hits:
+                # a title in quotes, say, that the library has in another language
+                required = parsed.excluded
+                hits = await leg(required=required)
         watch.record("text", started)
         return terms, hits, required
 
@@ -274,25 +282,26 @@ async def retrieve(
         vector_side(), text_side()
     )
     started = time.perf_counter()
-    scored = await retrieval.score_candidates(
-        query.database,
-        scope,
-        list({hit.chunk_id for hit in (*vector_hits, *text_hits)}),
-        question=terms,
-        vector=vector,
-        model_id=query.model_id,
-        required=required,
-    )
     model = query.provider.embedder.model
-    fused = fusion.fuse(
-        options.fusion,
-        fusion.FusionInput(vector_hits, text_hits, scored, model.centre, model.spread),
-    )
-    kept = fused[: options.candidates]
-    if options.diversity:
-        documents = {candidate.chunk_id: candidate.document_id for candidate in scored}
-        kept = fusion.diversify(fused, documents, limit=options.candidates)
-    passages = await retrieval.load_passages(query.database, query.workspace_id, kept)
+    async with query.database.reading() as connection:
+        scored = await retrieval.score_candidates(
+            connection,
+            scope,
+            list({hit.chunk_id for hit in (*vector_hits, *text_hits)}),
+            question=terms,
+            vector=vector,
+            model_id=query.model_id,
+            required=required,
+        )
+        fused = fusion.fuse(
+            options.fusion,
+            fusion.FusionInput(vector_hits, text_hits, scored, model.centre, model.spread),
+        )
+        kept = fused[: options.candidates]
+        if options.diversity:
+            documents = {candidate.chunk_id: candidate.document_id for candidate in scored}
+            kept = fusion.diversify(fused, documents, limit=options.candidates)
+        passages = await retrieval.load_passages(connection, query.workspace_id, kept)
     watch.record("fuse", started)
     return Retrieval(
         passages=tuple(passages),
@@ -303,12 +312,12 @@ async def retrieve(
     )
 
 
-async def _count_chunks(query: Query, scope: Scope) -> int:
-    if scope not in query.chunk_counts:
-        if len(query.chunk_counts) >= REMEMBERED_COUNTS:
-            query.chunk_counts.clear()
-        query.chunk_counts[scope] = await retrieval.count_chunks(query.database, scope)
-    return query.chunk_counts[scope]
+async def _measure(query: Query, connection: Connection, scope: Scope) -> ScopeSize:
+    if scope not in query.scope_sizes:
+        if len(query.scope_sizes) >= REMEMBERED_SIZES:
+            query.scope_sizes.clear()
+        query.scope_sizes[scope] = await measure_scope(connection, scope)
+    return query.scope_sizes[scope]
 
 
 def _log(
@@ -318,7 +327,7 @@ def _log(
     text_hits: Sequence[Hit],
     fused: Sequence[Candidate],
     kept: Sequence[Candidate],
-    terms: retrieval.QuestionTerms,
+    terms: QuestionTerms,
     notice: str,
 ) -> dict[str, object]:
     """Return everything about how the candidates were found, as plain values."""

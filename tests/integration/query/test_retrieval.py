@@ -9,7 +9,10 @@ import pytest
 from rag_app.errors import ProviderUnavailableError
 from rag_app.query import pipeline, retrieval
 from rag_app.query.pipeline import QueryOptions
-from rag_app.query.results import Filters, Scope
+from rag_app.query.results import Candidate, Filters, Scope
+from rag_app.query.scope import EXACT_UP_TO_CHUNKS, ScopeSize, open_scope
+from rag_app.query.text_leg import question_terms, text_leg
+from rag_app.query.vector_leg import vector_leg
 from rag_app.runtime import Runtime
 from tests.support.ingesting import add_path, add_text
 from tests.support.library import write_pdf
@@ -110,17 +113,13 @@ async def test_a_question_never_sees_another_workspace(runtime: Runtime, tmp_pat
             await connection.execute("insert into workspace (name) values ('b') returning id")
         ).fetchone()
     assert row is not None
-    other = replace(runtime.query, workspace_id=row["id"], chunk_counts={})
+    other = replace(runtime.query, workspace_id=row["id"], scope_sizes={})
 
     assert (await pipeline.retrieve(other, "waggle dance")).passages == ()
-    assert (
-        await retrieval.load_passages(
-            runtime.database,
-            row["id"],
-            [_candidate((await pipeline.retrieve(runtime.query, "waggle")).passages[0].chunk_id)],
-        )
-        == []
-    )
+    [bees, *_] = (await pipeline.retrieve(runtime.query, "waggle")).passages
+    async with runtime.database.reading() as connection:
+        wanted = [Candidate(bees.chunk_id, 1.0, None, {})]
+        assert await retrieval.load_passages(connection, row["id"], wanted) == []
 
 
 async def test_index_and_exact_search_agree_on_a_small_library(
@@ -130,12 +129,13 @@ async def test_index_and_exact_search_agree_on_a_small_library(
     [vector] = await runtime.provider.embedder.embed(["waggle dance"], kind="query")
     scope = Scope(runtime.workspace_id, 5)
 
-    exact, indexed = [
-        await retrieval.vector_leg(
-            runtime.database, scope, vector, model_id=runtime.model_id, chunks=chunks
-        )
-        for chunks in (0, retrieval.EXACT_UP_TO_CHUNKS + 1)
-    ]
+    async with runtime.database.reading() as connection:
+        exact, indexed = [
+            await vector_leg(
+                connection, scope, ScopeSize(chunks), vector, model_id=runtime.model_id
+            )
+            for chunks in (0, EXACT_UP_TO_CHUNKS + 1)
+        ]
 
     assert [hit.chunk_id for hit in indexed] == [hit.chunk_id for hit in exact]
 
@@ -169,5 +169,34 @@ async def test_vectors_of_another_model_are_never_compared(
     assert {passage.legs["vector"] for passage in found.passages} == {None}
 
 
-def _candidate(chunk_id: int) -> retrieval.Candidate:
-    return retrieval.Candidate(chunk_id, 1.0, None, {})
+async def test_the_text_leg_is_okapi_bm25_to_the_last_digit(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    texts = {
+        "once.md": "A queen dances. The drone sleeps near the hive in the orchard.",
+        "thrice.md": "Queen after queen after queen: three of them, and one drone.",
+        "often.md": "drone " * 40 + "and at last a hive.",
+    }
+    for name, text in texts.items():
+        await add_text(runtime, tmp_path, name, text)
+    async with runtime.database.reading() as connection:
+        scope, _ = await open_scope(
+            connection, runtime.workspace_id, Filters(), model_id=runtime.model_id
+        )
+        terms = await question_terms(connection, runtime.workspace_id, "queen drone hive")
+        hits = await text_leg(connection, scope, ScopeSize(3), terms)
+        cursor = await connection.execute(
+            "select f.chunk_id, f.language::text as language, length(f.tsv) as lexemes, u.lexeme, "
+            "cardinality(u.positions) as frequency from chunk_text_index f, unnest(f.tsv) u"
+        )
+        rows = await cursor.fetchall()
+
+    expected: dict[int, float] = {}
+    for row in rows:
+        norm = 1.2 * (0.25 + 0.75 * row["lexemes"] / terms.average_lexemes[row["language"]])
+        for term in terms.terms[row["language"]]:
+            if term.lexeme == row["lexeme"]:
+                part = term.idf * row["frequency"] * 2.2 / (row["frequency"] + norm)
+                expected[row["chunk_id"]] = expected.get(row["chunk_id"], 0) + part
+    assert {hit.chunk_id: hit.score for hit in hits} == pytest.approx(expected)
+    assert [hit.rank for hit in hits] == [1, 2, 3]

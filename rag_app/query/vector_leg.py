@@ -1,0 +1,56 @@
+"""The vector leg: the chunks nearest to a vector, by index or, in a small scope, exactly."""
+
+from collections.abc import Sequence
+
+from pgvector import HalfVector
+from psycopg import sql
+
+from rag_app.database.session import Connection
+from rag_app.query.results import Hit, Scope
+from rag_app.query.scope import EXACT_UP_TO_CHUNKS, ScopeSize, visibility
+
+# `scope` is an optimisation fence: without it the planner would take the index and lose rows
+EXACT = """
+with scope as materialized (select e.chunk_id, e.vector from embedding e
+  where e.model_id = {model_id} and e.workspace_id = %(workspace_id)s and {visible})
+select chunk_id, {distance} as distance from scope order by distance, chunk_id limit %(limit)s
+"""
+
+# sorted again outside, since a relaxed scan may hand rows over slightly out of order
+INDEXED = """
+with nearest as materialized (select e.chunk_id, e.{distance} as distance
+  from embedding e where e.model_id = {model_id}
+  and e.workspace_id = %(workspace_id)s and {visible}
+  order by e.{distance} limit %(limit)s)
+select chunk_id, distance from nearest order by distance, chunk_id
+"""
+
+
+async def vector_leg(
+    connection: Connection,
+    scope: Scope,
+    size: ScopeSize,
+    vector: Sequence[float],
+    *,
+    model_id: int,
+    limit: int = 50,
+) -> list[Hit]:
+    """Return the chunks nearest to `vector`, nearest first; `score` is the cosine."""
+    visible, values = visibility(scope, sql.SQL("e.version_id"), size)
+    # the model and its dimensions as literals: a generic plan could not use a partial index
+    statement = sql.SQL(EXACT if size.chunks <= EXACT_UP_TO_CHUNKS else INDEXED).format(
+        model_id=sql.Literal(model_id), distance=distance_to(len(vector)), visible=visible
+    )
+    values |= {"vector": HalfVector(list(vector)), "limit": limit}
+    rows = await (await connection.execute(statement, values)).fetchall()
+    return [
+        Hit(chunk_id=row["chunk_id"], rank=rank, score=1 - row["distance"])
+        for rank, row in enumerate(rows, start=1)
+    ]
+
+
+def distance_to(dimensions: int) -> sql.Composable:
+    """Return the distance of a row's vector to the parameter `vector`, as the index has it."""
+    return sql.SQL("vector::halfvec({n}) <=> %(vector)s::halfvec({n})").format(
+        n=sql.Literal(dimensions)
+    )
