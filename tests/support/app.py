@@ -16,6 +16,8 @@ from pathlib import Path
 import httpx
 import psutil
 
+from tests.support.processes import children
+
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90
 BROWSER_FLAGS = [
@@ -70,13 +72,7 @@ class App:
     def find(self, words: str) -> list[psutil.Process]:
         """Return the processes below `serve` whose command line holds these words."""
         assert self.process is not None
-        children = psutil.Process(self.process.pid).children(recursive=True)
-        found = []
-        for child in children:
-            with contextlib.suppress(psutil.Error):
-                if words in " ".join(child.cmdline()):
-                    found.append(child)
-        return found
+        return children(words, of=self.process.pid)
 
     def kill(self, words: str) -> None:
         """Kill those processes with -9."""

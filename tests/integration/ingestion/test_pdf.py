@@ -21,6 +21,7 @@ from rag_app.ingestion.sources import extract
 from rag_app.sentences import split_sentences
 from rag_app.settings import Settings
 from tests.support.library import has_cyrillic_font, write_pdf
+from tests.support.processes import children
 
 pytestmark = pytest.mark.integration
 
@@ -248,8 +249,6 @@ async def test_progress_is_told_in_the_event_loop(tmp_path: Path) -> None:
 
 
 async def test_a_cancelled_reading_leaves_no_child_behind(tmp_path: Path) -> None:
-    import psutil
-
     path = write_pdf(tmp_path / "x.pdf", [ENGLISH] * 3000)
     started = asyncio.Event()
     work = asyncio.create_task(extract_pdf(path, on_progress=lambda *_: started.set()))
@@ -258,8 +257,8 @@ async def test_a_cancelled_reading_leaves_no_child_behind(tmp_path: Path) -> Non
     with pytest.raises(asyncio.CancelledError):
         await work
     for _ in range(50):
-        commands = [" ".join(child.cmdline()) for child in psutil.Process().children()]
-        if not any("pdf_reader:read_text" in command for command in commands):
+        left = children("pdf_reader:read_text")
+        if not left:
             return
         await asyncio.sleep(0.1)
-    raise AssertionError(commands)
+    raise AssertionError(left)

@@ -1,8 +1,10 @@
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 import pytest_asyncio
 
@@ -19,6 +21,7 @@ from rag_app.ingestion.sources import extract
 from rag_app.settings import Settings
 from tests.support.library import write_pdf
 from tests.support.loopback import Asked, Loopback, Reply, serve
+from tests.support.processes import children
 
 pytestmark = [pytest.mark.integration, pytest.mark.browser]
 
@@ -171,11 +174,9 @@ async def test_a_private_page_is_not_rendered(site: Loopback, tmp_path: Path) ->
 
 
 async def test_a_browser_that_crashed_starts_again(site: Loopback, browser: Browser) -> None:
-    import psutil
-
     await browser.render(site.url("/short"))
-    for child in psutil.Process().children(recursive=True):
-        if "chrom" in child.name():
+    for child in children("chrom"):
+        with contextlib.suppress(psutil.NoSuchProcess):
             child.kill()
     await asyncio.sleep(0.5)
 
