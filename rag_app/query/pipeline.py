@@ -11,6 +11,7 @@ from rag_app.errors import ProviderError
 from rag_app.language import detect_language
 from rag_app.providers.base import Provider
 from rag_app.query import answering, fusion, grounding, quoting, reranking, retrieval, rewriting
+from rag_app.query.bm25 import QuestionTerms
 from rag_app.query.context import build_context
 from rag_app.query.markers import MarkerFilter
 from rag_app.query.results import (
@@ -30,7 +31,7 @@ from rag_app.query.results import (
 )
 from rag_app.query.scope import ScopeSize, measure_scope, open_scope
 from rag_app.query.syntax import parse_question
-from rag_app.query.text_leg import QuestionTerms, question_terms, text_leg
+from rag_app.query.text_leg import question_terms, text_leg
 from rag_app.query.vector_leg import vector_leg
 
 CountTokens = Callable[[str], int]

@@ -9,9 +9,10 @@ from psycopg import sql
 
 from rag_app.database.session import Connection
 from rag_app.library.links import passage_link
+from rag_app.query.bm25 import QuestionTerms, scores
 from rag_app.query.results import Candidate, Passage, Scope
 from rag_app.query.scope import visibility
-from rag_app.query.text_leg import QuestionTerms, requirement, scores
+from rag_app.query.text_leg import requirement
 from rag_app.query.vector_leg import distance_to
 
 CANDIDATES = """

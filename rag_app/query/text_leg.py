@@ -9,20 +9,18 @@ exact BM25. Ranking every match of a frequent word would be linear in the librar
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from psycopg import sql
 
 from rag_app.database.session import Connection
 from rag_app.lexemes import question_text
+from rag_app.query.bm25 import QuestionTerms, Term, bm25, literal, quoted
 from rag_app.query.results import Hit, Scope
 from rag_app.query.scope import ScopeSize, visibility
 
 WANTED_CANDIDATES = 400  # expected to pass the bar: the exact top 20 stand among them
 MOST_CANDIDATES = 10_000  # when fewer passed than were wanted
 MOST_FORMULA_TERMS = 8  # the rarest; the formula grows with the ways to reach the bar
-K1 = 1.2
-B = 0.75
 
 # each language's share of the workspace, and the question's lexemes under its configuration
 QUESTION_TERMS = """
@@ -43,37 +41,6 @@ BEST = """
    and f.tsv @@ {formula}::tsquery and {required} and {visible}
  order by score desc, f.chunk_id limit %(limit)s)
 """
-
-# ts_rank of one lexeme is the sum of 1/j² up to its frequency, over ten times the sum up to
-# infinity; what is missing there is 1 / (frequency + 1/2), so it gives the frequency back. Reading
-# it from the unnested vector instead costs a row for each lexeme of the chunk.
-FREQUENCY = "round(0.607927101854 / (1 - 10 * ts_rank({tsv}, {lexeme}::tsquery)::float8) - 0.5)"
-
-
-@dataclass(frozen=True)
-class Term:
-    """A lexeme of the question in one language, with its rarity there."""
-
-    language: str
-    lexeme: str
-    documents: int
-    idf: float
-
-
-@dataclass(frozen=True)
-class QuestionTerms:
-    """The question as the full-text leg sees it, language by language.
-
-    `chunks` and `average_lexemes` are the number of a language's chunks and their mean length.
-    """
-
-    terms: Mapping[str, tuple[Term, ...]]
-    chunks: Mapping[str, int]
-    average_lexemes: Mapping[str, float]
-
-    def idf_total(self, language: str) -> float:
-        """Return the sum of the idf of a language's terms: the BM25 of one that has all once."""
-        return max(sum(term.idf for term in self.terms.get(language, ())), 1e-9)
 
 
 async def question_terms(connection: Connection, workspace_id: int, question: str) -> QuestionTerms:
@@ -119,27 +86,12 @@ async def text_leg(
     return hits
 
 
-def scores(question: QuestionTerms, table: sql.SQL) -> sql.Composable:
-    """Return the expression for the BM25 of a row of `chunk_text_index`, whatever its language."""
-    if not question.terms:
-        return sql.SQL("0::float8")
-    cases = [
-        sql.SQL("when {language}::regconfig then {score}").format(
-            language=sql.Literal(language), score=_bm25(question, language, table)
-        )
-        for language in question.terms
-    ]
-    return sql.SQL("case {table}.language {cases} else 0 end").format(
-        table=table, cases=sql.SQL(" ").join(cases)
-    )
-
-
 def requirement(required: str, table: sql.SQL) -> sql.Composable:
     """Return the condition that a row holds every phrase and none of the excluded words."""
     if not required:
         return sql.SQL("true")
     return sql.SQL("{table}.tsv @@ websearch_to_tsquery({table}.language, {text})").format(
-        table=table, text=sql.Literal(question_text(required))
+        table=table, text=literal(question_text(required))
     )
 
 
@@ -167,7 +119,7 @@ def formula(terms: Sequence[Term], needed: float) -> str:
     if sum(term.idf for term in terms) < needed - 1e-9:
         return ""
     first, rest = terms[0], terms[1:]
-    own = _quoted(first.lexeme)
+    own = quoted(first.lexeme)
     if first.idf < needed - 1e-9:
         own = f"{own} & ({formula(rest, needed - first.idf)})"
     others = formula(rest, needed)
@@ -182,7 +134,7 @@ def _formulas(question: QuestionTerms, candidates: float) -> dict[str, str]:
             (term for term in terms if term.documents), key=lambda term: (-term.idf, term.lexeme)
         )
         if sum(term.documents for term in found) <= candidates:
-            formulas[language] = " | ".join(_quoted(term.lexeme) for term in found)
+            formulas[language] = " | ".join(quoted(term.lexeme) for term in found)
         else:
             rarest = found[:MOST_FORMULA_TERMS]
             needed = bar(rarest, question.chunks[language], candidates)
@@ -205,10 +157,10 @@ async def _best(
     visible, values = visibility(scope, sql.SQL("f.version_id"), size)
     selects = [
         sql.SQL(BEST).format(
-            score=_bm25(question, language, table),
+            score=bm25(question, language, table),
             total=sql.Literal(question.idf_total(language)),
             language=sql.Literal(language),
-            formula=sql.Literal(text),
+            formula=literal(text),
             required=requirement(required, table),
             visible=visible,
         )
@@ -223,38 +175,3 @@ async def _best(
         Hit(chunk_id=row["chunk_id"], rank=rank, score=row["score"], share=row["share"])
         for rank, row in enumerate(rows, start=1)
     ]
-
-
-def _bm25(question: QuestionTerms, language: str, table: sql.SQL) -> sql.Composable:
-    tsv = sql.SQL("{table}.tsv").format(table=table)
-    terms = question.terms[language]
-    names = [sql.SQL(f"n{number}") for number in range(len(terms))]
-    frequencies = [
-        sql.SQL(FREQUENCY + " as {name}").format(
-            tsv=tsv, lexeme=sql.Literal(_quoted(term.lexeme)), name=name
-        )
-        for name, term in zip(names, terms, strict=True)
-    ]
-    parts = [
-        sql.SQL("{idf}::float8 * {n} / ({n} + norm)").format(
-            idf=sql.Literal(term.idf * (K1 + 1)), n=name
-        )
-        for name, term in zip(names, terms, strict=True)
-    ]
-    return sql.SQL(
-        "(select {parts} from (select {frequencies}, "
-        "{k1} * ({rest} + {b} * length({tsv}) / {average}::float8) as norm offset 0) x)"
-    ).format(
-        parts=sql.SQL(" + ").join(parts),
-        frequencies=sql.SQL(", ").join(frequencies),
-        k1=sql.Literal(K1),
-        rest=sql.Literal(1 - B),
-        b=sql.Literal(B),
-        tsv=tsv,
-        average=sql.Literal(question.average_lexemes[language]),
-    )
-
-
-def _quoted(lexeme: str) -> str:
-    """Return a lexeme as a tsquery operand."""
-    return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"

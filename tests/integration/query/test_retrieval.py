@@ -200,3 +200,16 @@ async def test_the_text_leg_is_okapi_bm25_to_the_last_digit(
                 expected[row["chunk_id"]] = expected.get(row["chunk_id"], 0) + part
     assert {hit.chunk_id: hit.score for hit in hits} == pytest.approx(expected)
     assert [hit.rank for hit in hits] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["https://example.org/a%20b/c%s?x=%(y)s", "100% of it's \\ more", '"c%s" and %(z)s -5%'],
+)
+async def test_percent_signs_quotes_and_backslashes_are_text(
+    runtime: Runtime, tmp_path: Path, question: str
+) -> None:
+    text = "See https://example.org/a%20b/c%s?x=%(y)s for 100% of it's \\ more, and c%s."
+    await add_text(runtime, tmp_path, "signs.md", text)
+
+    assert await titles(runtime, question, fusion="text") == ["signs"]

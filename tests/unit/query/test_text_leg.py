@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from rag_app.query.text_leg import Term, bar, formula
+from rag_app.query.bm25 import Term
+from rag_app.query.text_leg import bar, formula
 
 CHUNKS = 10_000
 
