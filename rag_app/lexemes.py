@@ -29,6 +29,9 @@ _IDENTIFIER = re.compile(rf"(?<![\w.]){_PART}(?:[-_./:@\\]{_PART})+(?!\w)")
 _SECTION = re.compile(r"§+\s*(\d+\s?[a-z]?)\b", re.IGNORECASE)
 _SIGNED = re.compile(r"\b([A-Za-z])(\+\+|#)(?!\w)")
 _SEPARATORS = re.compile(r"[-_./:@\\]")
+IDENTIFIER = "x0"
+"""What the words begin with that stand for an identifier as a whole."""
+
 _SHORTEST_NUMBER = 8  # digits: an ISBN, a phone or an account number, also without its hyphens
 
 _LATIN_WORD = re.compile("[^\\W\\d_]*[\u00c0-\u024f\u1e00-\u1eff][^\\W\\d_]*")
@@ -69,18 +72,18 @@ def _identifier(match: re.Match[str]) -> str:
     if not has_digit and set(_SEPARATORS.findall(whole)) == {"-"}:
         return whole
     # letters stand for the separators, so that no dictionary takes the word apart or stems it
-    forms = [*parts, f"x0{'q0'.join(parts)}"]
+    forms = [*parts, f"{IDENTIFIER}{'q0'.join(parts)}"]
     if all(part.isdigit() for part in parts) and sum(map(len, parts)) >= _SHORTEST_NUMBER:
         forms.append("".join(parts))
     return f" {' '.join(forms)} "
 
 
 def _section(match: re.Match[str]) -> str:
-    return f" {match[1]} x0section{''.join(match[1].split())} "
+    return f" {match[1]} {IDENTIFIER}section{''.join(match[1].split())} "
 
 
 def _signed(match: re.Match[str]) -> str:
-    return f" {match[1]} x0{match[1]}{'plus' if match[2] == '++' else 'sharp'} "
+    return f" {match[1]} {IDENTIFIER}{match[1]}{'plus' if match[2] == '++' else 'sharp'} "
 
 
 def _bigrams(run: re.Match[str]) -> str:

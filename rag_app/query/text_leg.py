@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from psycopg import sql
 
 from rag_app.database.session import Connection
-from rag_app.lexemes import question_text
+from rag_app.lexemes import IDENTIFIER, question_text
 from rag_app.query.bm25 import QuestionTerms, Term, bm25, literal, quoted
 from rag_app.query.results import Hit, Scope
 from rag_app.query.scope import ScopeSize, visibility
@@ -21,6 +21,7 @@ from rag_app.query.scope import ScopeSize, visibility
 WANTED_CANDIDATES = 400  # expected to pass the bar: the exact top 20 stand among them
 MOST_CANDIDATES = 10_000  # when fewer passed than were wanted
 MOST_FORMULA_TERMS = 8  # the rarest; the formula grows with the ways to reach the bar
+IDENTIFIER_WEIGHT = 3  # who names an identifier means it, not its neighbours that look alike
 
 # each language's share of the workspace, and the question's lexemes under its configuration
 QUESTION_TERMS = """
@@ -55,6 +56,8 @@ async def question_terms(connection: Connection, workspace_id: int, question: st
         language, chunks = row["language"], row["chunks"]
         documents = min(row["documents"], chunks)
         idf = math.log(1 + (chunks - documents + 0.5) / (documents + 0.5))
+        if row["lexeme"].startswith(IDENTIFIER):
+            idf *= IDENTIFIER_WEIGHT
         terms[language].append(Term(language, row["lexeme"], documents, idf))
         total[language] = chunks
         average[language] = max(row["lexemes"] / chunks, 1.0)
