@@ -36,13 +36,14 @@ left join lateral (
 where d.workspace_id = %(workspace_id)s and d.removed_at is null
 """
 
-# a document of this address, new or as it was; queued again in either case
+# a document of this address, new or as it was, queued in either case: a job that is at it stops at
+# its next step, since what it reads may have changed, and the next one goes on from what it stored
 ADD = """
 insert into document (workspace_id, source_type, uri, title, file_key)
 values (%(workspace_id)s, %(source_type)s, %(uri)s, %(title)s, %(file_key)s)
 on conflict (workspace_id, uri) where removed_at is null do update
-set status = case when document.status = 'running' then document.status else 'queued' end,
-    file_key = excluded.file_key, error = null, unchanged = false, updated_at = now()
+set status = 'queued', step = '', progress = 0, file_key = excluded.file_key,
+    error = null, unchanged = false, updated_at = now()
 returning id
 """
 

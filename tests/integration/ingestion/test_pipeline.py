@@ -1,5 +1,6 @@
 """Documents come in: stored whole or not at all, once, and visible only when published."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -205,6 +206,38 @@ async def test_a_document_removed_while_it_comes_in_stays_removed(
     assert await count(runtime, "membership") == 0
     monkeypatch.undo()
     assert await found(runtime, "apples") == []
+
+
+async def test_a_file_that_changes_while_it_comes_in_ends_as_its_newest_version(
+    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("Apples are red.")
+    add = partial(
+        documents.add_file,
+        runtime.database,
+        runtime.files,
+        runtime.workspace_id,
+        path,
+        path.name,
+        uri=str(path),
+    )
+    document_id = await add()
+    real = runtime.provider.embedder.embed
+
+    async def changing(texts, *, kind):
+        monkeypatch.undo()
+        path.write_text("Apples are green.")
+        assert await add() == document_id
+        return await real(texts, kind=kind)
+
+    monkeypatch.setattr(runtime.provider.embedder, "embed", changing)
+    assert (await ingest(runtime, document_id)).status == "queued"
+    assert await count(runtime, "membership") == 0
+
+    assert (await ingest(runtime, document_id)).status == "ready"
+    texts = await pipeline.retrieve(runtime.query, "apples")
+    assert [passage.text for passage in texts.passages] == ["Apples are green."]
 
 
 async def _file_keys(runtime: Runtime) -> list[str]:
