@@ -24,7 +24,6 @@ from rag_app.runtime import Runtime, current
 from rag_app.settings import load_settings
 
 LARGEST_UPLOAD_BYTES = 2 << 30
-LONGEST_QUESTION = 4000
 PAGE_WIDTHS = (200, 2400)
 WRONG_PASSWORD_SECONDS = 1.0
 
@@ -181,7 +180,7 @@ async def search(
 ) -> dict[str, Any]:
     """Return the passages nearest to a question."""
     options = pipeline.QueryOptions(candidates=limit)
-    found = await pipeline.retrieve(runtime.query, question[:LONGEST_QUESTION], options)
+    found = await pipeline.retrieve(runtime.query, question, options)
     return {
         "question": question,
         "snapshot": found.scope.snapshot,
@@ -201,7 +200,7 @@ async def ask(request: Request, runtime: SignedIn) -> StreamingResponse:
     turn = chat.take_turn(
         runtime,
         conversation if isinstance(conversation, int) else None,
-        question.strip()[:LONGEST_QUESTION],
+        question,
     )
 
     async def events() -> AsyncIterator[str]:

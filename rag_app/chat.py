@@ -21,6 +21,7 @@ from rag_app.query.results import (
     Retrieved,
     Rewritten,
 )
+from rag_app.query.syntax import clean_question
 from rag_app.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -62,6 +63,7 @@ async def take_turn(
     options: pipeline.QueryOptions | None = None,
 ) -> AsyncIterator[Event]:
     """Ask in a conversation, new when None, and yield the turn's events as they are stored."""
+    question = clean_question(question)
     conversation_id, turn_id = await _begin(runtime, conversation_id, question)
     async for event in _run(runtime, conversation_id, turn_id, question, options):
         yield event
@@ -74,6 +76,7 @@ async def start_turn(
     options: pipeline.QueryOptions | None = None,
 ) -> int:
     """Store a question, let it be answered by itself in this process, and return the turn's id."""
+    question = clean_question(question)
     _, turn_id = await _begin(runtime, conversation_id, question)
 
     async def run() -> None:

@@ -30,7 +30,7 @@ from rag_app.query.results import (
     Scope,
 )
 from rag_app.query.scope import ScopeSize, measure_scope, open_scope
-from rag_app.query.syntax import parse_question
+from rag_app.query.syntax import clean_question, parse_question
 from rag_app.query.text_leg import question_terms, text_leg
 from rag_app.query.vector_leg import vector_leg
 
@@ -219,8 +219,9 @@ async def retrieve(
 ) -> Retrieval:
     """Return the candidates for a standalone question, best first.
 
-    Both legs run at the same time. Without vectors of the configured model in the snapshot, or
-    when the model does not answer, the full-text leg goes on alone and `notice` says why.
+    The full-text leg runs while the model embeds the question, and a question never holds more
+    than one connection. Without vectors of the configured model in the snapshot, or when the model
+    does not answer, the full-text leg goes on alone and `notice` says why.
     """
     options = options or QueryOptions()
     watch = Stopwatch()
@@ -233,11 +234,11 @@ async def retrieve(
             pinned=snapshot,
         )
         size = await _measure(query, connection, scope)
-    parsed = parse_question(question)
+    parsed = parse_question(clean_question(question))
 
-    async def vector_side() -> tuple[list[float] | None, list[Hit], str]:
+    async def embed() -> tuple[list[float] | None, str]:
         if not has_vectors:
-            return None, [], "model_changed"
+            return None, "model_changed"
         started = time.perf_counter()
         try:
             text = parsed.text
@@ -250,22 +251,11 @@ async def retrieve(
             embedder = query.provider.embedder
             [vector] = await embedder.embed([text], kind=kind)  # type: ignore[arg-type]
         except ProviderError as error:
-            return None, [], f"model_failed: {error}"
+            return None, f"model_failed: {error}"
         watch.record("embed", started)
-        started = time.perf_counter()
-        async with query.database.reading() as connection:
-            hits = await vector_leg(
-                connection,
-                scope,
-                size,
-                vector,
-                model_id=query.model_id,
-                limit=options.leg_limit,
-            )
-        watch.record("vector", started)
-        return vector, hits, ""
+        return vector, ""
 
-    async def text_side() -> tuple[QuestionTerms, list[Hit], str]:
+    async def search_text() -> tuple[QuestionTerms, list[Hit], str]:
         started = time.perf_counter()
         async with query.database.reading() as connection:
             terms = await question_terms(connection, query.workspace_id, parsed.text)
@@ -279,12 +269,17 @@ async def retrieve(
         watch.record("text", started)
         return terms, hits, required
 
-    (vector, vector_hits, notice), (terms, text_hits, required) = await asyncio.gather(
-        vector_side(), text_side()
-    )
-    started = time.perf_counter()
+    (vector, notice), (terms, text_hits, required) = await asyncio.gather(embed(), search_text())
     model = query.provider.embedder.model
     async with query.database.reading() as connection:
+        vector_hits: list[Hit] = []
+        if vector is not None:
+            started = time.perf_counter()
+            vector_hits = await vector_leg(
+                connection, scope, size, vector, model_id=query.model_id, limit=options.leg_limit
+            )
+            watch.record("vector", started)
+        started = time.perf_counter()
         scored = await retrieval.score_candidates(
             connection,
             scope,

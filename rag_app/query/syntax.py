@@ -4,9 +4,11 @@ import re
 from dataclasses import dataclass
 
 _PHRASE = re.compile(r'["“„«]([^"“”„«»]+)["”“»]')
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 _MINUS = re.compile(r"(?:(?<=\s)|^)-(?=[^\W\d_])(\w[\w'-]*)")
 
 
+LONGEST_QUESTION = 4000  # characters; more is cut
 MOST_WORDS_BESIDE = 4
 """Beside so many other words a quoted phrase is a search; beside more it is part of a sentence.
 
@@ -27,6 +29,12 @@ class ParsedQuestion:
     def required(self) -> str:
         """Both strict parts together."""
         return f"{self.phrases} {self.excluded}".strip()
+
+
+def clean_question(text: str) -> str:
+    """Return a question as it can be stored and embedded: no control characters, no half pairs."""
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return _CONTROLS.sub(" ", text).strip()[:LONGEST_QUESTION]
 
 
 def parse_question(question: str) -> ParsedQuestion:

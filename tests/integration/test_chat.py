@@ -168,3 +168,24 @@ async def test_a_citation_outlives_the_document_it_quotes(runtime: Runtime, tmp_
 
     assert turn.citations[0]["quote"] == "The waggle dance was described by Karl von Frisch."
     assert turn.citations[0]["document_id"] is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "nul \x00 byte",
+        "half \ud83d pair",
+        "' & | ! ( ) : * <-> \\ % %s",
+        "a" * 20_000,
+        "the of",
+    ],
+)
+async def test_no_question_can_break_a_turn(
+    runtime: Runtime, tmp_path: Path, question: str
+) -> None:
+    await add_text(runtime, tmp_path, "bees.md", NOTE)
+
+    events = [event async for event in chat.take_turn(runtime, None, question)]
+
+    assert isinstance(events[-1], Finished)
