@@ -141,7 +141,7 @@ async def add_sources(settings: Settings, parsed: argparse.Namespace) -> int:
         _print_json(rows)
     else:
         for row in rows:
-            detail = row["error"] or ", ".join(row["warnings"]) or f"{row['chunks']} passages"
+            detail = row["error"] or ", ".join(row["warnings"]) or _counted(row["chunks"])
             _print(f"{row['status']:>9}  {row['title'] or row['source']}: {detail}")
     return 1 if any(row["status"] == "failed" for row in rows) else 0
 
@@ -405,6 +405,10 @@ def _listed(document: Any) -> dict[str, Any]:
     }
 
 
+def _counted(chunks: int) -> str:
+    return "1 passage" if chunks == 1 else f"{chunks} passages"
+
+
 def _state(states: Sequence[str], page: int, text: str) -> str:
     if page <= len(states):
         return states[page - 1]
@@ -418,7 +422,8 @@ def _place(passage: Any, page: int | None = None, second: int | None = None) -> 
         return f"p. {page}, {passage.title}"
     if second is not None:
         return f"{second // 60:02d}:{second % 60:02d}, {passage.title}"
-    return f"{passage.title}, {passage.heading}" if passage.heading else passage.title
+    heading = passage.heading if passage.heading != passage.title else None
+    return f"{passage.title}, {heading}" if heading else passage.title
 
 
 def _report_to_stderr(step: str, done: int, total: int) -> None:

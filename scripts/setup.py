@@ -167,6 +167,7 @@ def build_pages() -> bool:
     """Build the pages when something they are made of changed."""
     sources = page_sources()
     before = {"sources": tree_hash(sources), "lock": lock_hash()}
+    kept = {path: path.read_bytes() for path in (ROOT / "reflex.lock").glob("*.json")}
     if PAGES.exists() and read_stamp(PAGES_STAMP) == before:
         return False
     with Step(5, "Pages") as step:
@@ -185,7 +186,9 @@ def build_pages() -> bool:
             step.run(command, advice, environment)
         if not PAGES.exists():
             raise SetupError(f"The build ended without {PAGES}. Its output is in {LOG}.")
-        # the build itself may complete the lock file
+        # the build writes its own view of the lock files: what is committed stays as it was
+        for path, content in kept.items():
+            path.write_bytes(content)
         write_stamp(PAGES_STAMP, sources=before["sources"], lock=lock_hash())
     return True
 

@@ -18,6 +18,7 @@ from rag_app.errors import DatabaseError
 logger = logging.getLogger(__name__)
 
 PROJECT_ROOT = Path(__file__).resolve().parents[2]
+MIGRATIONS = PROJECT_ROOT / "alembic" / "versions"
 OLDEST_POSTGRESQL = 16
 OLDEST_PGVECTOR = (0, 8)
 RECONNECT_SECONDS = 1.0
@@ -140,16 +141,28 @@ def check_server(dsn: str) -> None:
 
 def migrate(dsn: str) -> None:
     """Bring the schema to the newest revision; several processes may ask at once."""
+    check_server(dsn)
+    if _revision(dsn) == max(path.name.partition("_")[0] for path in MIGRATIONS.glob("*_*.py")):
+        return  # alembic takes a second to import, and every command passes here
     from alembic.config import Config
 
     from alembic import command
 
-    check_server(dsn)
     config = Config(str(PROJECT_ROOT / "alembic.ini"))
     config.set_main_option("script_location", str(PROJECT_ROOT / "alembic"))
     config.attributes["dsn"] = dsn
     with _migrating:
         command.upgrade(config, "head")
+
+
+def _revision(dsn: str) -> str | None:
+    """Return the revision a database is at; None before the first."""
+    with psycopg.connect(dsn, connect_timeout=10) as connection:
+        there = connection.execute("select to_regclass('alembic_version')").fetchone()
+        if there is None or there[0] is None:
+            return None
+        row = connection.execute("select version_num from alembic_version").fetchone()
+    return row[0] if row else None
 
 
 def sqlalchemy_url(dsn: str) -> str:

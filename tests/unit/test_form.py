@@ -1,5 +1,6 @@
 """What guards the form: docs name what there is, tasks have functions, imports stay light."""
 
+import os
 import re
 import subprocess
 import sys
@@ -40,3 +41,21 @@ def test_importing_the_command_imports_nothing_slow() -> None:
     ).stdout
 
     assert printed.strip() == "[]"
+
+
+def test_onnxruntime_reports_nothing_and_leaves_nothing(tmp_path: Path) -> None:
+    code = (
+        "import rag_app, numpy, onnxruntime; from onnx import helper, TensorProto as t; "
+        "value = helper.make_tensor_value_info; "
+        "graph = helper.make_graph([helper.make_node('Identity', ['x'], ['y'])], 'g', "
+        "[value('x', t.FLOAT, [1])], [value('y', t.FLOAT, [1])]); "
+        "model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], "
+        "ir_version=9); "
+        "session = onnxruntime.InferenceSession(model.SerializeToString()); "
+        "print(session.run(None, {'x': numpy.ones(1, numpy.float32)}))"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": ""}
+    environment.pop("ORT_DISABLE_TELEMETRY", None)
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=True)
+
+    assert [path for path in tmp_path.rglob("*") if "icrosoft" in str(path)] == []
