@@ -96,6 +96,7 @@ def _children(settings: Settings) -> list[Child]:
     environment = os.environ | {
         "PINCITE_HOME": str(settings.home),
         "PINCITE_PORT": str(settings.port),
+        "PINCITE_SERVED": "1",
         "PYTHONUNBUFFERED": "1",
     }
     granian = [

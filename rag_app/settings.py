@@ -40,6 +40,8 @@ class Settings:
     allowed_addresses: tuple[str, ...] = field(default=())
     chromium: str = ""
     embedding_threads: int = 2
+    is_served: bool = False
+    """A process of `serve`, which alone may make a library where there is none."""
     model_dir: Path = MODEL_DIR
 
     @property
@@ -74,6 +76,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         youtube_url=env.get("PINCITE_YOUTUBE_URL", ""),
         allowed_addresses=_names(env, "PINCITE_ALLOWED_ADDRESSES", ()),
         chromium=env.get("PINCITE_CHROMIUM", ""),
+        is_served=bool(env.get("PINCITE_SERVED")),
         embedding_threads=_whole_number(env, "PINCITE_EMBEDDING_THREADS", 2),
         model_dir=Path(env.get("PINCITE_MODEL_DIR") or MODEL_DIR).expanduser().absolute(),
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from rag_app.jobs import queue
 
 ROOT = Path(__file__).resolve().parents[2]
-INTERNAL = {"PINCITE_"}
+INTERNAL = {"PINCITE_", "PINCITE_SERVED"}  # the latter is for the processes of `serve`
 
 
 def test_every_setting_stands_in_the_readme_and_nothing_else_does() -> None:
