@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rag_app.database.server import start_server
 from rag_app.database.session import Database, migrate, open_database
-from rag_app.errors import DatabaseError, NotFoundError, RuntimeNotStartedError
+from rag_app.errors import NotFoundError, RuntimeNotStartedError
 from rag_app.ingestion.browser import Browser
 from rag_app.ingestion.pipeline import Ingestion, ingest_document
 from rag_app.jobs import queue
@@ -55,9 +55,9 @@ async def open_runtime(
     async with contextlib.AsyncExitStack() as stack:
         dsn = settings.database_url
         if not dsn:
-            if settings.is_served and not (settings.home / "pgdata").exists():
-                raise DatabaseError(f"The library in {settings.home} is gone.")
-            server = await asyncio.to_thread(start_server, settings.home)
+            server = await asyncio.to_thread(
+                start_server, settings.home, may_create=not settings.is_served
+            )
             stack.push_async_callback(asyncio.to_thread, server.stop)
             dsn = server.dsn
         await asyncio.to_thread(migrate, dsn)

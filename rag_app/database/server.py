@@ -105,8 +105,10 @@ class Server:
             os.waitpid(self.pid, os.WNOHANG)
 
 
-def start_server(home: Path) -> Server:
+def start_server(home: Path, *, may_create: bool = True) -> Server:
     """Start the database server of `home`, or attach to the one that runs already.
+
+    Without `may_create` a library that is not there is an error, and stays not there.
 
     Blocks until it takes connections; several processes may call it at the same moment. Raises
     ServerStartError, which says what to do and ends with the last lines of the server's log.
@@ -119,6 +121,8 @@ def start_server(home: Path) -> Server:
             try_lock(users, shared=True)  # nobody holds it alone but in the start lock
             found = _find_postmaster(cluster.data)
             if found is None:
+                if not may_create and not cluster.data.exists():
+                    raise ServerStartError(f"The library in {home} is gone.")
                 pid, port = _launch(cluster)
                 server = Server(home, _dsn(cluster, port), port, pid, True, users)
             else:
