@@ -102,17 +102,15 @@ def run_serve(settings: Settings, _parsed: argparse.Namespace) -> int:
 
 async def work(settings: Settings) -> int:
     """Take documents in until told to stop."""
-    from rag_app.ingestion.browser import Browser
-    from rag_app.jobs.worker import run_worker
-    from rag_app.runtime import open_runtime, worker_tasks
+    from rag_app.runtime import open_runtime, take_in
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):  # Windows has none
             loop.add_signal_handler(number, stop.set)
-    async with open_runtime(settings) as runtime, Browser(settings) as browser:
-        await run_worker(runtime.database.dsn, worker_tasks(runtime, browser), stop)
+    async with open_runtime(settings) as runtime:
+        await take_in(runtime, stop)
     return 0
 
 
@@ -308,27 +306,23 @@ async def _add(runtime: Any, source: str) -> int:
 
 async def _wait(runtime: Any, ids: Sequence[int]) -> None:
     """Wait until every document has come to an end, with a worker of our own if none runs."""
-    from rag_app.ingestion.browser import Browser
-    from rag_app.jobs.worker import is_worker_alive, run_worker
+    from rag_app.jobs.worker import is_worker_alive
     from rag_app.library import documents
-    from rag_app.runtime import worker_tasks
+    from rag_app.runtime import take_in
 
     stop = asyncio.Event()
-    async with contextlib.AsyncExitStack() as stack:
-        own: asyncio.Task[None] | None = None
-        try:
-            while not await documents.are_finished(runtime.database, runtime.workspace_id, ids):
-                if own is None and not await is_worker_alive(runtime.database):
-                    browser = await stack.enter_async_context(Browser(runtime.settings))
-                    tasks = worker_tasks(runtime, browser)
-                    own = asyncio.create_task(run_worker(runtime.database.dsn, tasks, stop))
-                if own is not None and own.done():
-                    own.result()
-                await asyncio.sleep(POLL_SECONDS)
-        finally:
-            stop.set()
-            if own is not None:
-                await own
+    own: asyncio.Task[None] | None = None
+    try:
+        while not await documents.are_finished(runtime.database, runtime.workspace_id, ids):
+            if own is None and not await is_worker_alive(runtime.database):
+                own = asyncio.create_task(take_in(runtime, stop))
+            if own is not None and own.done():
+                own.result()
+            await asyncio.sleep(POLL_SECONDS)
+    finally:
+        stop.set()
+        if own is not None:
+            await own
 
 
 @contextlib.asynccontextmanager

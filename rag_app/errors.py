@@ -7,7 +7,7 @@ RagAppError
 ├── NotFoundError
 ├── DatabaseError
 │   ├── ServerStartError
-│   └── SnapshotConflictError        retryable
+│   └── DatabaseUnavailableError     retryable
 ├── IngestionError
 │   ├── UnsupportedSourceError
 │   ├── MissingDependencyError
@@ -16,6 +16,7 @@ RagAppError
 │   └── EmptyContentError
 ├── ProviderError
 │   ├── ProviderUnavailableError     retryable
+│   │   └── ProviderBusyError
 │   ├── ProviderRefusedError
 │   └── ContextTooLongError
 └── EvaluationSetError
@@ -59,8 +60,8 @@ class ServerStartError(DatabaseError):
     """The embedded PostgreSQL server did not start."""
 
 
-class SnapshotConflictError(DatabaseError):
-    """Somebody else published at the same moment."""
+class DatabaseUnavailableError(DatabaseError):
+    """The database does not answer; it may be starting again."""
 
     retryable = True
 

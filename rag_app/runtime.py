@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from rag_app.database.server import start_server
 from rag_app.database.session import Database, migrate, open_database
@@ -11,7 +12,7 @@ from rag_app.errors import NotFoundError, RuntimeNotStartedError
 from rag_app.ingestion.browser import Browser
 from rag_app.ingestion.pipeline import Ingestion, ingest_document
 from rag_app.jobs import queue
-from rag_app.jobs.worker import TaskFunction
+from rag_app.jobs.worker import Attempt, TaskFunction, run_worker
 from rag_app.library import documents, snapshots
 from rag_app.library.files import FileStore
 from rag_app.providers.base import Provider
@@ -111,10 +112,21 @@ def worker_tasks(runtime: Runtime, browser: Browser) -> Mapping[str, TaskFunctio
         browser=browser,
     )
 
-    async def ingest(document_id: int, is_last_attempt: bool) -> None:
-        await ingest_document(ingestion, document_id, is_last_attempt=is_last_attempt)
+    async def ingest(document_id: int, attempt: Attempt) -> None:
+        await ingest_document(ingestion, document_id, attempt)
 
-    async def purge(document_id: int, is_last_attempt: bool) -> None:
+    async def purge(document_id: int, _attempt: Attempt) -> None:
         await documents.purge_document(runtime.database, runtime.files, document_id)
 
     return {queue.INGEST_DOCUMENT: ingest, queue.PURGE_DOCUMENT: purge}
+
+
+async def take_in(runtime: Runtime, stop: asyncio.Event) -> None:
+    """Run the jobs of the library until `stop` is set."""
+    async with Browser(runtime.settings) as browser:
+        await run_worker(
+            runtime.database,
+            worker_tasks(runtime, browser),
+            stop,
+            find_lost=partial(documents.queue_lost, runtime.database),
+        )

@@ -10,10 +10,12 @@ from typing import Any
 
 import psycopg
 from pgvector.psycopg import register_vector_async
+from psycopg.errors import DiskFull
+from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from rag_app.errors import DatabaseError
+from rag_app.errors import DatabaseError, DatabaseUnavailableError
 
 logger = logging.getLogger(__name__)
 
@@ -45,39 +47,68 @@ class Database:
 
     @contextlib.asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """Yield a connection in a transaction: committed at the end, rolled back on an error."""
+        """Yield a connection in a transaction: committed at the end, rolled back on an error.
+
+        A server that went away, is full or gave up is DatabaseUnavailableError: worth another try.
+        """
         try:
             async with self._pool.connection() as connection:
                 yield connection
-        except PoolTimeout as error:
-            raise DatabaseError(
-                "The database does not answer; it may be starting again."
+        except DiskFull as error:
+            raise DatabaseUnavailableError(
+                "The disk that holds the library is full: free some space."
             ) from error
+        except (psycopg.OperationalError, PoolTimeout) as error:
+            raise DatabaseUnavailableError from error
 
     @contextlib.asynccontextmanager
     async def reading(self) -> AsyncIterator[Connection]:
         """Yield a connection for single statements, without the round trips of a transaction."""
         async with self.connection() as connection:
-            await connection.set_autocommit(True)  # until it goes back, see `_reset`
-            yield connection
+            await connection.set_autocommit(True)
+            try:
+                yield connection
+            finally:
+                if connection.info.transaction_status is TransactionStatus.IDLE:
+                    await connection.set_autocommit(False)
+
+    @contextlib.asynccontextmanager
+    async def hold(self, lock: str) -> AsyncIterator[None]:
+        """Hold a named lock for the block, waiting for whoever holds it.
+
+        It hangs on a connection of its own, so it is free the moment its process dies.
+        """
+        try:
+            async with await psycopg.AsyncConnection.connect(
+                self.dsn, autocommit=True, application_name="pincite lock"
+            ) as connection:
+                await connection.execute(
+                    "select pg_advisory_lock(hashtextextended(%s, 0))", (lock,)
+                )
+                yield
+        except psycopg.OperationalError as error:
+            raise DatabaseUnavailableError from error
 
     async def listen(self, channel: str) -> AsyncIterator[str]:
         """Yield the payload of each notification on `channel`, for ever.
 
         After a lost connection an empty payload comes first, since messages may have been missed.
         """
+        missed = False
         while True:
             try:
                 async with await psycopg.AsyncConnection.connect(
                     self.dsn, autocommit=True, application_name="pincite listen"
                 ) as connection:
                     await connection.execute(f'LISTEN "{channel}"')
+                    if missed:
+                        yield ""
+                    missed = True
                     async for note in connection.notifies():
                         yield note.payload
             except psycopg.OperationalError as error:
                 logger.warning("Lost the notification channel %s: %s", channel, error)
             await asyncio.sleep(RECONNECT_SECONDS)
-            yield ""
 
 
 @contextlib.asynccontextmanager
@@ -88,7 +119,6 @@ async def open_database(dsn: str, *, connections: int = 12) -> AsyncIterator[Dat
         connection_class=psycopg.AsyncConnection[Row],
         kwargs={"row_factory": dict_row},
         configure=_configure,
-        reset=_reset,
         check=AsyncConnectionPool.check_connection,
         min_size=1,
         max_size=connections,
@@ -109,11 +139,6 @@ async def _configure(connection: Connection) -> None:
         await connection.execute("select set_config(%s, %s, false)", (name, value))
     await register_vector_async(connection)
     await connection.commit()
-
-
-async def _reset(connection: Connection) -> None:
-    if not connection.closed:
-        await connection.set_autocommit(False)
 
 
 def check_server(dsn: str) -> None:

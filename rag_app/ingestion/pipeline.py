@@ -12,18 +12,24 @@ from pathlib import PurePath
 from typing import Any
 
 from rag_app.database.session import Database
-from rag_app.errors import EmptyContentError, RagAppError
+from rag_app.errors import EmptyContentError, IngestionError, RagAppError
 from rag_app.ingestion import sources, storing
 from rag_app.ingestion.browser import Browser
 from rag_app.ingestion.chunking import CountTokens, split
 from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.progress import Progress, StoppedError
+from rag_app.jobs.worker import Attempt
 from rag_app.library import documents
 from rag_app.library.files import FileStore
 from rag_app.providers.base import Embedder
 from rag_app.settings import Settings
 
 logger = logging.getLogger(__name__)
+
+GIVEN_UP = (
+    '"{}" was begun {} times and Pincite ended each time before it was done. Try again when the '
+    "computer has more memory free, or remove it."
+)
 
 
 @dataclass(frozen=True)
@@ -39,33 +45,35 @@ class Ingestion:
     browser: Browser
 
 
-async def ingest_document(
-    ingestion: Ingestion, document_id: int, *, is_last_attempt: bool = True
-) -> None:
+async def ingest_document(ingestion: Ingestion, document_id: int, attempt: Attempt) -> None:
     """Take a document in, or go on where an earlier attempt stopped.
 
     Whatever goes wrong is shown beside the document. What may work later is raised, for the queue
     to try again, unless this is the last attempt.
     """
-    document = await documents.begin(ingestion.database, document_id)
-    if document is None:
-        return
+    database = ingestion.database
     try:
+        document = await documents.begin(database, document_id)
+        if document is None:
+            return
+        if attempt.is_one_too_many:
+            raise IngestionError(GIVEN_UP.format(document["title"], attempt.number))
         await _ingest(ingestion, document)
     except StoppedError:
         logger.info("Document %s was stopped", document_id)
     except RagAppError as error:
-        will_retry = error.retryable and not is_last_attempt
-        await documents.report_failure(
-            ingestion.database, document_id, str(error), will_retry=will_retry
+        will_retry = error.retryable and not attempt.is_last
+        is_told = await documents.report_failure(
+            database, document_id, str(error), will_retry=will_retry
         )
-        if will_retry:
+        # where somebody has queued it anew, that job goes on and this one is over
+        if will_retry and is_told:
             raise
     except Exception:
         reference = uuid.uuid4().hex[:8]
         logger.exception("Document %s failed (reference %s)", document_id, reference)
         await documents.report_failure(
-            ingestion.database,
+            database,
             document_id,
             f"Something went wrong inside Pincite. Try again; the log has more under {reference}.",
             will_retry=False,

@@ -1,5 +1,6 @@
 """Writes versions, chunks and vectors; what is stored once is found again after a crash."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from rag_app.lexemes import document_text
 from rag_app.library import documents, snapshots
 from rag_app.providers.base import Embedder
 
+ROWS_AT_ONCE = 64
 BATCH_CHUNKS = 32  # a few seconds of embedding
 
 FIND_VERSION = """
@@ -117,7 +119,8 @@ async def store_version(
     chunks: Sequence[ChunkText],
 ) -> int:
     """Store a version with its chunks and their lexemes at once, and return its id."""
-    language = regconfig(extracted.language or detect_language(extracted.content))
+    found = extracted.language or await asyncio.to_thread(detect_language, extracted.content)
+    language = regconfig(found)
     extraction = dict(extracted.extraction) | {"warnings": list(extracted.warnings)}
     async with database.connection() as connection:
         for left in await (await connection.execute(UNPUBLISHED, (document_id,))).fetchall():
@@ -155,25 +158,35 @@ async def _store_chunks(
 ) -> None:
     await connection.execute(STAGING)
     async with connection.cursor() as cursor, cursor.copy(COPY_STAGED) as copy:
-        for chunk in chunks:
-            own = detect_language(chunk.text)
-            await copy.write_row(
-                (
-                    chunk.ordinal,
-                    chunk.text,
-                    chunk.start,
-                    chunk.end,
-                    chunk.page,
-                    chunk.second,
-                    chunk.heading,
-                    regconfig(own) if own else language,
-                    chunk.tokens,
-                    indexed_text(title, chunk),
-                )
-            )
+        for first in range(0, len(chunks), ROWS_AT_ONCE):
+            some = chunks[first : first + ROWS_AT_ONCE]
+            # a second of detecting and folding would be a second without a heartbeat
+            for row in await asyncio.to_thread(_rows, some, language, title):
+                await copy.write_row(row)
     values = {"workspace_id": workspace_id, "version_id": version_id}
     await connection.execute(STORE_CHUNKS, values)
     await connection.execute(STORE_LEXEMES, values)
+
+
+def _rows(chunks: Sequence[ChunkText], language: str, title: str) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = []
+    for chunk in chunks:
+        own = detect_language(chunk.text)
+        rows.append(
+            (
+                chunk.ordinal,
+                chunk.text,
+                chunk.start,
+                chunk.end,
+                chunk.page,
+                chunk.second,
+                chunk.heading,
+                regconfig(own) if own else language,
+                chunk.tokens,
+                indexed_text(title, chunk),
+            )
+        )
+    return rows
 
 
 def indexed_text(title: str, chunk: ChunkText) -> str:
@@ -275,7 +288,11 @@ async def publish(
     """
     async with database.connection() as connection:
         number = await snapshots.next_snapshot(
-            connection, workspace_id, model_id=model_id, reason=f"added document {document_id}"
+            connection,
+            workspace_id,
+            model_id=model_id,
+            document_id=document_id,
+            reason=f"added document {document_id}",
         )
         if not await _finish(connection, document_id, extracted, unchanged=False):
             await connection.rollback()

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from procrastinate import App, PsycopgConnector
-from procrastinate.exceptions import AlreadyEnqueued
 
 from rag_app.database.session import Connection
 
@@ -29,24 +28,37 @@ TASKS = {
 }
 
 
+# a job that waits already runs now instead of after the pause before its next try
+BRING_FORWARD = """
+update procrastinate_jobs
+set scheduled_at = least(scheduled_at, now() + make_interval(secs => %(seconds)s)), attempts = 0
+where status = 'todo' and task_name = %(name)s and lock = %(lock)s returning id
+"""
+
+
+def document_lock(document_id: int) -> str:
+    """Return the name of the lock under which one job at a time works on a document."""
+    return f"document-{document_id}"
+
+
 async def defer(
     connection: Connection, name: str, *, document_id: int, in_seconds: int = 0
 ) -> None:
-    """Put a job into the queue in the caller's transaction; one a document waits at a time."""
-    task = TASKS[name]
-    lock = f"{name}-{document_id}"
-    deferrer = _app.configure_task(
+    """Put a job into the queue in the caller's transaction, or bring forward one that waits.
+
+    Two that were put in at the same moment do no harm: the second finds nothing left to do.
+    """
+    task, lock = TASKS[name], document_lock(document_id)
+    cursor = await connection.execute(
+        BRING_FORWARD, {"name": name, "lock": lock, "seconds": in_seconds}
+    )
+    if await cursor.fetchone() is not None:
+        return
+    await _app.configure_task(
         name,
         queue=task.queue,
         priority=task.priority,
-        lock=f"document-{document_id}",
-        queueing_lock=lock,
+        lock=lock,
         schedule_in={"seconds": in_seconds} if in_seconds else None,
         connection=connection,
-    )
-    try:
-        # a savepoint, since a job that already waits breaks the transaction otherwise
-        async with connection.transaction():
-            await deferrer.defer_async(document_id=document_id)
-    except AlreadyEnqueued:
-        pass
+    ).defer_async(document_id=document_id)

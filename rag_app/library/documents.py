@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from rag_app.database.session import Connection, Database
@@ -19,6 +19,7 @@ from rag_app.uris import canonical_url
 CHANNEL = "documents"
 PURGE_AFTER_SECONDS = 120  # questions that are being answered may still read what was removed
 LONGEST_TITLE = 300
+HELD = ("queued", "running", "ready")
 HASH_OF_NOTHING = hashlib.sha256().hexdigest()
 
 # what a person sees of a document: the row, and the figures of its newest visible version
@@ -47,13 +48,27 @@ set status = 'queued', step = '', progress = 0, file_key = excluded.file_key,
 returning id
 """
 
-# the live document, if any, whose bytes are these
-FIND_HASH = """
-select d.id from document_version v
-join document d on d.id = v.document_id
-join membership m on m.version_id = v.id and m.removed_in is null
-where v.workspace_id = %s and v.content_hash = %s and d.removed_at is null
-order by d.id limit 1
+# the document of this address, and any other that holds, or is about to hold, the same bytes
+FIND_SAME = """
+select d.id, d.status, d.uri = %(uri)s as is_own, d.file_key like %(key)s as is_same
+from document d
+where d.workspace_id = %(workspace_id)s and d.removed_at is null and (d.uri = %(uri)s
+  or d.file_key like %(key)s and d.status = any(%(held)s))
+order by is_own desc, d.id limit 1
+"""
+
+# held while a file and the rows that name it come or go, so that a purge takes neither from a
+# document that has just been added
+LOCK_FILE = "select pg_advisory_xact_lock(hashtextextended('file-' || %s, 0))"
+
+# documents that wait for a job which no longer exists, and removed ones that were never purged
+LOST = """
+select d.id, d.removed_at is not null as is_removed from document d
+where (d.removed_at is null and d.status in ('queued', 'running') or d.removed_at is not null)
+  and d.updated_at < now() - interval '10 seconds'
+  and not exists (select 1 from procrastinate_jobs j
+    where j.lock = 'document-' || d.id and j.status in ('todo', 'doing'))
+for update of d skip locked
 """
 
 QUEUE_AGAIN = """
@@ -116,7 +131,8 @@ class DocumentSummary:
 async def add_url(database: Database, workspace_id: int, url: str) -> int:
     """Queue a web page or a video and return the document's id."""
     uri = canonical_url(url)
-    return await _add(database, workspace_id, uri=uri, title=uri, file_key=None)
+    async with database.connection() as connection:
+        return await _add(connection, workspace_id, uri=uri, title=uri, file_key=None)
 
 
 async def add_file(
@@ -130,39 +146,41 @@ async def add_file(
     digest = await asyncio.to_thread(hash_file, path)
     if digest == HASH_OF_NOTHING:
         raise IngestionError(f'"{name}" is empty: there is nothing to read.')
+    uri = uri or f"upload:{digest}"
     async with database.connection() as connection:
-        row = await (await connection.execute(FIND_HASH, (workspace_id, digest))).fetchone()
-        if row is not None:
-            await connection.execute(
-                "update document set unchanged = true, updated_at = now() where id = %s",
-                (row["id"],),
-            )
-            await notify(connection, workspace_id, row["id"])
-            return int(row["id"])
-    key = await asyncio.to_thread(files.put, path, name)
-    return await _add(
-        database, workspace_id, uri=uri or f"upload:{digest}", title=name, file_key=key
-    )
+        await connection.execute(LOCK_FILE, (digest,))
+        values = {"workspace_id": workspace_id, "uri": uri, "key": f"{digest[:2]}/{digest}%"}
+        values["held"] = list(HELD)
+        same = await (await connection.execute(FIND_SAME, values)).fetchone()
+        if same is not None and same["is_same"] and same["status"] in HELD:
+            if same["status"] == "ready":
+                await connection.execute(
+                    "update document set unchanged = true, updated_at = now() where id = %s",
+                    (same["id"],),
+                )
+            await notify(connection, workspace_id, same["id"])
+            return int(same["id"])
+        key = await asyncio.to_thread(files.put, path, name)
+        return await _add(connection, workspace_id, uri=uri, title=name, file_key=key)
 
 
 async def _add(
-    database: Database, workspace_id: int, *, uri: str, title: str, file_key: str | None
+    connection: Connection, workspace_id: int, *, uri: str, title: str, file_key: str | None
 ) -> int:
-    async with database.connection() as connection:
-        cursor = await connection.execute(
-            ADD,
-            {
-                "workspace_id": workspace_id,
-                "source_type": "",
-                "uri": uri,
-                "title": title.replace("\x00", "")[:LONGEST_TITLE],
-                "file_key": file_key,
-            },
-        )
-        row = await cursor.fetchone()
-        assert row is not None
-        await queue.defer(connection, queue.INGEST_DOCUMENT, document_id=row["id"])
-        await notify(connection, workspace_id, row["id"])
+    cursor = await connection.execute(
+        ADD,
+        {
+            "workspace_id": workspace_id,
+            "source_type": "",
+            "uri": uri,
+            "title": title.replace("\x00", "")[:LONGEST_TITLE],
+            "file_key": file_key,
+        },
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    await queue.defer(connection, queue.INGEST_DOCUMENT, document_id=row["id"])
+    await notify(connection, workspace_id, row["id"])
     return int(row["id"])
 
 
@@ -266,9 +284,18 @@ async def purge_document(database: Database, files: FileStore, document_id: int)
             await delete_version(connection, version["id"])
         await connection.execute("delete from document where id = %s", (document_id,))
         keys = {row["file_key"], *(version["file_key"] for version in versions)} - {None}
-        unused = [key for key in keys if not await _is_used(connection, key)]
-    for key in unused:
-        files.remove(key)
+        for key in sorted(keys):
+            await connection.execute(LOCK_FILE, (PurePath(key).stem,))
+            if not await _is_used(connection, key):
+                await asyncio.to_thread(files.remove, key)
+
+
+async def queue_lost(database: Database) -> None:
+    """Give a job to each document that waits for one, or for its purge, and has none."""
+    async with database.connection() as connection:
+        for row in await (await connection.execute(LOST)).fetchall():
+            name = queue.PURGE_DOCUMENT if row["is_removed"] else queue.INGEST_DOCUMENT
+            await queue.defer(connection, name, document_id=row["id"])
 
 
 async def delete_version(connection: Connection, version_id: int) -> None:
@@ -313,15 +340,21 @@ async def are_finished(database: Database, workspace_id: int, ids: Sequence[int]
 
 async def report_failure(
     database: Database, document_id: int, error: str, *, will_retry: bool
-) -> None:
-    """Show beside a running document why it failed, and whether it waits for another try."""
+) -> bool:
+    """Show beside a running document why it failed, and whether it waits for another try.
+
+    False when it was cancelled, removed or queued anew in the meantime: then nothing is shown.
+    """
     async with database.connection() as connection:
         cursor = await connection.execute(
             FAIL,
             {"id": document_id, "error": error, "status": "queued" if will_retry else "failed"},
         )
-        if (row := await cursor.fetchone()) is not None:
-            await notify(connection, row["workspace_id"], document_id)
+        row = await cursor.fetchone()
+        if row is None:
+            return False
+        await notify(connection, row["workspace_id"], document_id)
+        return True
 
 
 async def report_progress(database: Database, document_id: int, step: str, progress: float) -> bool:

@@ -1,6 +1,6 @@
 """Snapshots: numbered sets of versions. Publishing makes the next one, in one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from psycopg import sql
 
@@ -16,16 +16,26 @@ returning id
 """
 
 # the live snapshot, held against other publications until the transaction ends
-LOCK_POINTER = "select live_snapshot from workspace where id = %s for update"
+LOCK_POINTER = "select live_snapshot from workspace where id = %s for no key update"
 
 MOVE_POINTER = "update workspace set live_snapshot = %s where id = %s"
 
-# the next snapshot keeps the model of the one before unless another is named
 ADD_SNAPSHOT = """
 insert into snapshot (workspace_id, number, embedding_model_id, reason)
-select %(workspace_id)s, %(number)s, coalesce(%(model_id)s, (
-    select embedding_model_id from snapshot
-    where workspace_id = %(workspace_id)s and number = %(number)s - 1)), %(reason)s
+values (%(workspace_id)s, %(number)s, %(model_id)s, %(reason)s)
+"""
+
+LIVE_MODEL = "select embedding_model_id from snapshot where workspace_id = %s and number = %s"
+
+# whether a chunk that stands has no vector of a model; `document_id` is about to be replaced
+IS_MISSING_VECTORS = """
+select exists (
+  select 1 from membership m join document_version v on v.id = m.version_id
+  join chunk c on c.version_id = m.version_id
+  where m.workspace_id = %(workspace_id)s and m.removed_in is null
+    and v.document_id is distinct from %(document_id)s
+    and not exists (select 1 from embedding e
+      where e.chunk_id = c.id and e.model_id = %(model_id)s)) as missing
 """
 
 ADD_MEMBERSHIP = "insert into membership (workspace_id, version_id, added_in) values (%s, %s, %s)"
@@ -104,24 +114,43 @@ async def register_model(database: Database, model: EmbeddingModel) -> int:
 
 
 async def next_snapshot(
-    connection: Connection, workspace_id: int, *, reason: str, model_id: int | None = None
+    connection: Connection,
+    workspace_id: int,
+    *,
+    reason: str,
+    model_id: int | None = None,
+    document_id: int | None = None,
 ) -> int:
-    """Begin the next snapshot; everything until the end of the transaction belongs to it."""
+    """Begin the next snapshot; everything until the end of the transaction belongs to it.
+
+    It stands on `model_id` once every chunk has a vector of that model, save those of
+    `document_id`, which is being replaced; until then on the model of the snapshot before.
+    """
     row = await (await connection.execute(LOCK_POINTER, (workspace_id,))).fetchone()
     if row is None:
         raise NotFoundError("There is no such workspace.")
     number = int(row["live_snapshot"]) + 1
-    await connection.execute(
-        ADD_SNAPSHOT,
-        {
-            "workspace_id": workspace_id,
-            "number": number,
-            "model_id": model_id,
-            "reason": reason,
-        },
-    )
+    values = {
+        "workspace_id": workspace_id,
+        "number": number,
+        "model_id": model_id,
+        "document_id": document_id,
+        "reason": reason,
+    }
+    before = await (await connection.execute(LIVE_MODEL, (workspace_id, number - 1))).fetchone()
+    if before is not None and model_id != before["embedding_model_id"]:
+        values["model_id"] = before["embedding_model_id"]
+        if model_id is not None and not await _misses(connection, values | {"model_id": model_id}):
+            values["model_id"] = model_id
+    await connection.execute(ADD_SNAPSHOT, values)
     await connection.execute(MOVE_POINTER, (number, workspace_id))
     return number
+
+
+async def _misses(connection: Connection, values: Mapping[str, object]) -> bool:
+    row = await (await connection.execute(IS_MISSING_VECTORS, values)).fetchone()
+    assert row is not None
+    return bool(row["missing"])
 
 
 async def add_version(

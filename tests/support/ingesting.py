@@ -5,6 +5,7 @@ from typing import Any
 
 from rag_app.ingestion.browser import Browser
 from rag_app.jobs import queue
+from rag_app.jobs.worker import MAX_ATTEMPTS, Attempt
 from rag_app.library import documents
 from rag_app.library.documents import DocumentSummary
 from rag_app.runtime import Runtime, worker_tasks
@@ -13,7 +14,7 @@ from rag_app.runtime import Runtime, worker_tasks
 async def ingest(runtime: Runtime, document_id: int, *, last: bool = True) -> DocumentSummary:
     """Run the job of a document now and return what became of it."""
     task = worker_tasks(runtime, Browser(runtime.settings))[queue.INGEST_DOCUMENT]
-    await task(document_id, last)
+    await task(document_id, Attempt(MAX_ATTEMPTS - 1 if last else 0))
     return await documents.get_document(runtime.database, runtime.workspace_id, document_id)
 
 

@@ -1,5 +1,6 @@
 """Documents come in: stored whole or not at all, once, and visible only when published."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -246,3 +247,32 @@ async def _file_keys(runtime: Runtime) -> list[str]:
             await connection.execute("select file_key from document where removed_at is null")
         ).fetchall()
     return [row["file_key"] for row in rows]
+
+
+async def test_another_model_takes_over_only_when_every_chunk_has_its_vector(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    first = await add_text(runtime, tmp_path, "a.md", "Apples are red.")
+    renamed = replace(runtime.provider.embedder.model, name="another")
+    other_id = await snapshots.register_model(runtime.database, renamed)
+    other = replace(runtime, model_id=other_id, query=replace(runtime.query, model_id=other_id))
+
+    await add_text(other, tmp_path, "b.md", "Berries are blue.")
+
+    # the old vectors still stand, and the new document is found by its words
+    before = await pipeline.retrieve(runtime.query, "apples")
+    assert before.passages[0].distance is not None
+    assert (await found(runtime, "berries"))[0][0] == "b"
+    async with runtime.database.connection() as connection:
+        await connection.execute(
+            "insert into embedding select chunk_id, %s, workspace_id, version_id, vector "
+            "from embedding where version_id = %s",
+            (other_id, first.version_id),
+        )
+    await add_text(other, tmp_path, "c.md", "Cherries are dark.")
+    listed = await snapshots.list_snapshots(runtime.database, runtime.workspace_id)
+    assert [row["embedding_model"] for row in listed] == [
+        "another",
+        runtime.provider.embedder.model.name,
+        runtime.provider.embedder.model.name,
+    ]
