@@ -3,17 +3,19 @@
 import re
 from collections.abc import Iterator
 
+from rag_app.marks import TIME
+
 _BLOCK_END = re.compile(r"\n[ \t]*\n|\f")
 _OPENING = re.compile(
-    r"""[ \t]*(?:
-        \[\d{2,3}:[0-5]\d:[0-5]\d\][ ]     # a time mark
-      | \#{1,6}[ \t]+                      # a heading
-      | (?:[-*+\u2022\u2023\u25aa\u25cf\u2013]|\d{1,3}[.)]|\(\d{1,3}\))[ \t]+   # a list item
+    rf"""[ \t]*(?:
+        {TIME}[ ]                          # a time mark
+      | \#{{1,6}}[ \t]+                      # a heading
+      | (?:[-*+\u2022\u2023\u25aa\u25cf\u2013]|\d{{1,3}}[.)]|\(\d{{1,3}}\))[ \t]+   # a list item
       | (?:>[ \t]?)+                       # a quotation
     )""",
     re.VERBOSE,
 )
-_OWN_LINE = re.compile(r"[ \t]*(?:\||#{1,6}[ \t]|`{3,}|~{3,}|\[\d{2,3}:[0-5]\d:[0-5]\d\] )")
+_OWN_LINE = re.compile(rf"[ \t]*(?:\||#{{1,6}}[ \t]|`{{3,}}|~{{3,}}|{TIME} )")
 
 _CLOSERS = "\"'\u2019\u201d\u00bb\u203a)\\]}\u300d\u300f\uff09\u3011\u300b"
 _END = re.compile(

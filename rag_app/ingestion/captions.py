@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rag_app.ingestion.content import clean, time_mark
+from rag_app.ingestion.content import clean
+from rag_app.marks import time_mark
 from rag_app.sentences import split_sentences
 
 _PARAGRAPH_SECONDS = 40

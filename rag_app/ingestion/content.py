@@ -10,21 +10,17 @@ A document's content is one string, so that no later step asks which kind it was
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-PAGE_BREAK = "\f"
+from rag_app.marks import PAGE_BREAK, TIME_MARK, find_headings, find_time_marks
+
 PAGED_SOURCE_TYPES = frozenset({"pdf", "office"})
 TIMED_SOURCE_TYPES = frozenset({"youtube"})
 
-TIME_MARK = re.compile(r"^\[(\d{2,3}):([0-5]\d):([0-5]\d)\] ", re.MULTILINE)
 _LINE_ENDS = re.compile("\r\n|[\r\f\v\x85\u2028]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufeff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_HEADING_OR_FENCE = re.compile(
-    r"^(?:(?P<fence>`{3,}|~{3,})(?P<info>.*)|#{1,6}[ \t]+(?P<title>.*))$", re.MULTILINE
-)
-_INLINE_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
 
 @dataclass(frozen=True)
@@ -99,35 +95,3 @@ def clean(text: str) -> str:
     text = _CONTROLS.sub("", text)
     text = _SURROGATES.sub("\ufffd", text)
     return TIME_MARK.sub(r"\1:\2:\3 ", text)
-
-
-def time_mark(second: int) -> str:
-    """Write a time mark, with the space that ends it."""
-    return f"[{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}] "
-
-
-def find_time_marks(content: str) -> Iterator[tuple[int, int, int]]:
-    """Yield start, end and second of each time mark."""
-    for match in TIME_MARK.finditer(content):
-        hours, minutes, seconds = (int(part) for part in match.groups())
-        yield match.start(), match.end(), hours * 3600 + minutes * 60 + seconds
-
-
-def find_headings(content: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and text of each heading, leaving out what stands in fenced code."""
-    fence = ""
-    for match in _HEADING_OR_FENCE.finditer(content):
-        mark = match["fence"]
-        if mark:
-            if not fence:
-                fence = mark
-            elif mark.startswith(fence) and not match["info"].strip():
-                fence = ""
-        elif not fence and (title := _plain_heading(match["title"])):
-            yield match.start(), match.end(), title
-
-
-def _plain_heading(markdown: str) -> str:
-    text = re.sub(r"(^|[ \t])#+[ \t]*$", "", markdown)
-    text = _INLINE_LINK.sub(r"\1", text)
-    return re.sub(r"\*\*|__|`", "", text).strip()

@@ -1,6 +1,5 @@
 """The place behind a citation: the words around a quote, its page, its second."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,10 +7,9 @@ from typing import Any
 from rag_app.database.session import Database
 from rag_app.errors import NotFoundError
 from rag_app.library.links import passage_link
+from rag_app.marks import find_time_marks, heading_at
 
 AROUND_CHARACTERS = 1500
-TIME_MARK = re.compile(r"^\[(\d+):(\d\d):(\d\d)\] ", re.MULTILINE)
-HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
 
 VERSION = """
 select v.id, v.document_id, v.content, v.language, v.page_count, v.duration_seconds,
@@ -22,7 +20,7 @@ where v.workspace_id = %(workspace_id)s and d.removed_at is null
 
 NEWEST = """
  and v.document_id = %(document_id)s
- and exists (select 1 from membership m where m.version_id = v.id)
+ and exists (select 1 from membership m where m.version_id = v.id and m.removed_in is null)
 order by v.id desc limit 1
 """
 
@@ -134,10 +132,7 @@ def build_evidence(version: Version, start: int, end: int) -> Evidence:
     page = content.count("\f", 0, start) + 1 if paged else None
     first, last = _surroundings(content, start, end)
     lines = transcript_lines(content, start, end) if version.source_type == "youtube" else ()
-    spoken = list(TIME_MARK.finditer(content, 0, max(start, 1) + 12))
-    spoken = [mark for mark in spoken if mark.start() <= start]
-    second = _seconds(spoken[-1]) if spoken and lines else None
-    headings = list(HEADING.finditer(content, 0, max(start, 1)))
+    second = _second_at(content, start) if lines else None
     labels = version.extraction.get("page_labels") or []
     return Evidence(
         document_id=version.document_id,
@@ -159,7 +154,7 @@ def build_evidence(version: Version, start: int, end: int) -> Evidence:
         page_count=version.page_count,
         second=second,
         duration_seconds=version.duration_seconds,
-        heading=headings[-1][1].strip() if headings and not paged else None,
+        heading=None if paged else heading_at(content, start),
         before=content[first:start],
         quote=content[start:end],
         after=content[end:last],
@@ -171,15 +166,15 @@ def build_evidence(version: Version, start: int, end: int) -> Evidence:
 
 def transcript_lines(content: str, start: int, end: int) -> tuple[TranscriptLine, ...]:
     """Return a transcript line by line; those that `start:end` touches are marked."""
-    marks = list(TIME_MARK.finditer(content))
-    borders = [mark.start() for mark in marks[1:]] + [len(content)]
+    marks = list(find_time_marks(content))
+    borders = [mark_start for mark_start, _, _ in marks[1:]] + [len(content)]
     return tuple(
         TranscriptLine(
-            second=_seconds(mark),
-            text=content[mark.end() : border].strip(),
-            marked=start < end and mark.start() < end and start < border,
+            second=second,
+            text=content[mark_end:border].strip(),
+            marked=start < end and mark_start < end and start < border,
         )
-        for mark, border in zip(marks, borders, strict=True)
+        for (mark_start, mark_end, second), border in zip(marks, borders, strict=True)
     )
 
 
@@ -198,10 +193,10 @@ def page_span(content: str, page: int) -> tuple[int, int]:
 def second_offset(content: str, second: int) -> int:
     """Return where the words spoken at a second begin."""
     offset = 0
-    for mark in TIME_MARK.finditer(content):
-        if _seconds(mark) > second:
+    for start, _, marked in find_time_marks(content):
+        if marked > second:
             break
-        offset = mark.start()
+        offset = start
     return offset
 
 
@@ -221,8 +216,14 @@ def _surroundings(content: str, start: int, end: int) -> tuple[int, int]:
     return first, last
 
 
-def _seconds(mark: re.Match[str]) -> int:
-    return int(mark[1]) * 3600 + int(mark[2]) * 60 + int(mark[3])
+def _second_at(content: str, offset: int) -> int | None:
+    """Return the second of the last time mark before or at `offset`."""
+    found = None
+    for start, _, second in find_time_marks(content):
+        if start > offset:
+            break
+        found = second
+    return found
 
 
 async def _load(database: Database, statement: str, values: Mapping[str, Any]) -> Version:

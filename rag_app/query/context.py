@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from rag_app.marks import TIME_MARK
 from rag_app.query.results import Context, Passage
 from rag_app.query.terms import is_number, terms
 from rag_app.sentences import split_sentences
@@ -20,7 +21,6 @@ _COPY = 0.8
 
 _BRACKETED_NUMBER = re.compile(r"\[(\^?\d{1,3}(?:[ ,;-]+\d{1,3})*)\]")
 _TAG = re.compile(r"<(?=/?\s*(?:passage|question|conversation)\b)", re.IGNORECASE)
-_TIME_MARK = re.compile(r"^\[(\d{2,3}:[0-5]\d:[0-5]\d)\] ", re.MULTILINE)
 
 
 def build_context(
@@ -85,7 +85,7 @@ def render_passage(passage: Passage, number: int) -> str:
 
 def plain_text(text: str) -> str:
     """Return a passage's text without time marks, foreign markers and anything like our fence."""
-    text = _TIME_MARK.sub("", text).replace("\f", "\n\n")
+    text = TIME_MARK.sub("", text).replace("\f", "\n\n")
     text = _BRACKETED_NUMBER.sub(r"(\1)", text)
     return _TAG.sub("\u2039", text).strip()
 

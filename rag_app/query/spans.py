@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rag_app.marks import TIME, find_time_marks
 from rag_app.query.results import Passage
 from rag_app.query.terms import is_unspaced, terms
 from rag_app.sentences import split_sentences
@@ -18,8 +19,7 @@ LONGEST_QUOTE = 300
 
 _SHORTEST_EXACT = 12  # signs; fewer may stand anywhere by chance
 
-_TIME_MARK = re.compile(r"^\[(\d{2,3}):([0-5]\d):([0-5]\d)\] ", re.MULTILINE)
-_BORDER = re.compile(r"\f|^\[\d{2,3}:[0-5]\d:[0-5]\d\] ", re.MULTILINE)
+_BORDER = re.compile(rf"\f|^{TIME} ", re.MULTILINE)
 _HEADING_SIGN = re.compile(r"(?:^|\n)[ \t]*#{1,6}[ \t]+$")
 _CLAUSE_END = re.compile(r"[,;:،؛—–][\"'”’»)]*\s+|[，；：、]")
 _SENTENCE_MARK = re.compile("[.!?…。！？؟۔।][\"'”’»)\\]」』）]*$")
@@ -120,11 +120,10 @@ def second_of(passage: Passage, position: int) -> int | None:
     if passage.second is None:
         return None
     second = passage.second
-    for match in _TIME_MARK.finditer(passage.text):
-        if match.start() > position:
+    for start, _, marked in find_time_marks(passage.text):
+        if start > position:
             break
-        hours, minutes, seconds = (int(part) for part in match.groups())
-        second = hours * 3600 + minutes * 60 + seconds
+        second = marked
     return second
 
 

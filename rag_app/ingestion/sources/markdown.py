@@ -5,9 +5,10 @@ import re
 from pathlib import PurePath
 
 from rag_app.errors import EmptyContentError, UnsupportedSourceError
-from rag_app.ingestion.content import Extracted, clean, find_headings
+from rag_app.ingestion.content import Extracted, clean
 from rag_app.ingestion.encodings import decode, looks_binary
 from rag_app.ingestion.request import ExtractRequest
+from rag_app.marks import find_headings
 
 SOURCE_TYPE = "markdown"
 

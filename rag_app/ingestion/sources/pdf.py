@@ -11,9 +11,10 @@ from typing import Any
 
 from rag_app.errors import EmptyContentError, IngestionError
 from rag_app.ingestion.broken_text import is_garbled
-from rag_app.ingestion.content import PAGE_BREAK, Extracted, clean
+from rag_app.ingestion.content import Extracted, clean
 from rag_app.ingestion.request import ExtractRequest
 from rag_app.ingestion.sandbox import Child, ChildDiedError
+from rag_app.marks import PAGE_BREAK
 
 SOURCE_TYPE = "pdf"
 

@@ -1,14 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.ingestion.content import (
-    TIME_MARK,
-    Locator,
-    LocatorIndex,
-    clean,
-    find_headings,
-    time_mark,
-)
+from rag_app.ingestion.content import Locator, LocatorIndex, clean
+from rag_app.marks import TIME_MARK, find_headings, time_mark
 
 pages = st.lists(st.text().map(clean), min_size=1)
 
