@@ -7,6 +7,7 @@ from urllib.parse import urlencode, urlsplit
 
 from rag_app.library.conversations import ConversationSummary, TurnRecord
 from rag_app.library.documents import DocumentSummary
+from rag_app.marks import heading_at
 from rag_app.query.results import Passage
 from rag_app.ui.texts import TEXTS, say
 
@@ -157,7 +158,7 @@ def _place(
             language,
             page=at["page"],
             second=at["second"],
-            heading=other_heading(passage["heading"], passage["title"]),
+            heading=other_heading(_heading(passage, at["start"]), passage["title"]),
             uri=passage["uri"],
         ),
         title=passage["title"],
@@ -172,6 +173,11 @@ def _place(
         ),
     )
     return Place(at["version_id"], at["start"], at["end"], source, quote)
+
+
+def _heading(passage: Mapping[str, Any], position: int) -> str | None:
+    """Return the heading above a position: the passage's own is that of its start."""
+    return heading_at(passage["text"], position - passage["start"]) or passage["heading"]
 
 
 def other_heading(heading: str | None, title: str) -> str:

@@ -85,6 +85,19 @@ CITATION = {
 }
 
 
+def test_a_note_is_cited_under_the_heading_above_the_quote_not_above_the_passage():
+    text = "Made of straw.\n\n## Wax\n\nIt is warm."
+    passage = PASSAGE | {"text": text, "heading": "Hives", "source_type": "markdown", "page": None}
+
+    def place(words):
+        start = 100 + text.index(words)
+        at = {"quote": words, "start": start, "end": start + len(words), "page": None}
+        [found] = turn_places(turn(citations=[CITATION | at | {"passage": passage}]), "en")
+        return found.source.place
+
+    assert [place("straw"), place("warm")] == ["Hives", "Wax"]
+
+
 @pytest.mark.parametrize(
     ("seconds", "shown"), [(0, "00:00"), (221, "03:41"), (3723, "1:02:03"), (-5, "00:00")]
 )
