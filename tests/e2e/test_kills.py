@@ -16,6 +16,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from rag_app.database.server import start_server
+from rag_app.jobs.worker import STALLED_SECONDS
 from tests.support.app import App, run_app
 from tests.support.model_server import ModelServer, model_server
 
@@ -90,9 +91,8 @@ def upload(app: App, name: str, text: str) -> int:
     return int(reply.json()["document_id"])
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
-def test_a_worker_killed_while_it_takes_a_document_in(app: App, share: float) -> None:
-    name = f"topics-{share}.md"
+def long_document(app: App, name: str) -> tuple[int, Callable[[], float]]:
+    """Add a note that takes seconds; return its id and what tells how far it is, 2 at the end."""
     sections = (f"# Topic {n}\n\n" + f"Fact {n} of {name} is kept. " * 25 for n in range(TOPICS))
     document_id = upload(app, name, "\n\n".join(sections))
 
@@ -102,6 +102,12 @@ def test_a_worker_killed_while_it_takes_a_document_in(app: App, share: float) ->
         )
         return 0.0 if status == "queued" else float(done) if status == "running" else 2.0
 
+    return document_id, progress
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+def test_a_worker_killed_while_it_takes_a_document_in(app: App, share: float) -> None:
+    document_id, progress = long_document(app, f"topics-{share}.md")
     wait_for(lambda: progress() > share, 60, "the document never came so far")
     was_running = progress() < 1.0
     app.kill(WORKER)
@@ -123,6 +129,39 @@ def test_a_worker_killed_while_it_takes_a_document_in(app: App, share: float) ->
         f"where v.document_id = {document_id}",
     )
     assert chunks == distinct == planned >= TOPICS
+    assert query(app, ORPHANS) == [(0,)]
+
+
+def test_a_worker_told_to_stop_while_it_takes_a_document_in(app: App) -> None:
+    document_id, progress = long_document(app, "stopped.md")
+    wait_for(lambda: progress() > 0.3, 60, "the document never came so far")
+
+    app.kill(WORKER, signal.SIGTERM)
+
+    wait_for(lambda: progress() == 2.0, 120, "the document was not finished after the stop")
+    [(status, error)] = query(app, f"select status, error from document where id = {document_id}")
+    assert (status, error) == ("ready", None)
+    assert query(app, ORPHANS) == [(0,)]
+
+
+def test_a_worker_frozen_for_longer_than_its_heartbeat(app: App) -> None:
+    document_id, progress = long_document(app, "frozen.md")
+    wait_for(lambda: progress() > 0.3, 60, "the document never came so far")
+
+    app.kill(WORKER, signal.SIGSTOP)
+    time.sleep(STALLED_SECONDS + 2)
+    # this command holds it to be dead, works with a worker of its own, and leaves alone what the
+    # frozen one holds
+    note = app.home.parent / "meanwhile.md"
+    note.write_text("# Meanwhile\n\nWritten while the worker was frozen.\n")
+    [added] = json.loads(app.command("add", "--json", str(note)))
+    assert added["status"] == "ready"
+    assert progress() < 1.0
+    app.kill(WORKER, signal.SIGCONT)
+
+    wait_for(lambda: progress() == 2.0, 120, "the document was not finished after the thaw")
+    [(status, error)] = query(app, f"select status, error from document where id = {document_id}")
+    assert (status, error) == ("ready", None)
     assert query(app, ORPHANS) == [(0,)]
 
 

@@ -74,13 +74,13 @@ class App:
         assert self.process is not None
         return children(words, of=self.process.pid)
 
-    def kill(self, words: str) -> None:
-        """Kill those processes with -9."""
+    def kill(self, words: str, number: int = signal.SIGKILL) -> None:
+        """Send those processes a signal, -9 unless told otherwise."""
         victims = self.find(words)
         assert victims, f"no process with {words!r} runs"
         for victim in victims:
             with contextlib.suppress(psutil.NoSuchProcess):
-                victim.kill()
+                victim.send_signal(number)
 
     def command(self, *arguments: str) -> str:
         """Run one command on the same home and return what it prints."""
