@@ -154,6 +154,11 @@ def _restart_ended(child: Child, groups: IO[str]) -> None:
     _say(f"The {child.name} ended {way} and is started again (its log: {child.log}).")
 
 
+def _end(child: Child) -> None:
+    if child.process is not None:
+        child.process.terminate()
+
+
 def _forget(child: Child, groups: IO[str]) -> None:
     """Clear away what an ended process has left in its group: it may still hold the port."""
     if child.process is not None:
@@ -194,7 +199,11 @@ def _watch(
             for log in settings.logs_dir.glob("*.log"):
                 rotate_log(log)
             if server and not server.is_running():
-                server = _restart_database(server, stack)
+                before, server = server, _restart_database(server, stack)
+                if server.dsn != before.dsn:
+                    # its port was taken meanwhile: they look for the new one when they start
+                    for child in children:
+                        _end(child)
         time.sleep(POLL_SECONDS)
 
 

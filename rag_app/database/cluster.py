@@ -109,8 +109,8 @@ def prepare_data(cluster: Cluster, data_lock: IO[str]) -> None:
     if version != str(MAJOR_VERSION):
         raise ServerStartError(
             f"The data in {cluster.data} were written by PostgreSQL {version}, and this Pincite "
-            f"brings PostgreSQL {MAJOR_VERSION}: run `backup` with the Pincite that wrote them "
-            "and `restore` with this one."
+            f"brings PostgreSQL {MAJOR_VERSION}: open them with the Pincite that wrote them, or "
+            "move the folder away to start with an empty library."
         )
     _ = cluster.password  # said here when it is missing, before a server runs that nobody can use
     if cluster.account and cluster.data.stat().st_uid == 0:  # as a restore by root leaves it

@@ -71,6 +71,13 @@ on conflict (workspace_id, language, term) do update
 set documents = term_statistics.documents + excluded.documents
 """
 
+# terms that no chunk has any more, looked for among those of the version that went
+DROP_TERMS = """
+delete from term_statistics where workspace_id = %(workspace_id)s
+  and language = %(language)s::regconfig and documents <= 0
+  and term in (select word from ts_stat(%(query)s))
+"""
+
 LIST_SNAPSHOTS = """
 select s.number, s.reason, s.created_at, m.name as embedding_model,
        s.number = w.live_snapshot as is_live,
@@ -214,8 +221,5 @@ async def _move_statistics(
             }
             await connection.execute(MOVE_LANGUAGE, values)
             await connection.execute(MOVE_TERMS, values)
-    if versions and sign < 0:
-        await connection.execute(
-            "delete from term_statistics where workspace_id = %s and documents <= 0",
-            (workspace_id,),
-        )
+            if sign < 0:
+                await connection.execute(DROP_TERMS, values)

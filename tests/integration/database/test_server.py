@@ -265,7 +265,7 @@ def test_data_of_another_postgresql_version_are_refused_with_the_way_out(home: P
     (home / "pgdata").mkdir(parents=True)
     (home / "pgdata" / "PG_VERSION").write_text("17\n")
 
-    with pytest.raises(ServerStartError, match=r"PostgreSQL 17.*brings PostgreSQL 18.*`backup`"):
+    with pytest.raises(ServerStartError, match=r"PostgreSQL 17.*brings PostgreSQL 18.*that wrote"):
         start_server(home)
 
 
