@@ -190,6 +190,22 @@ def test_what_is_killed_is_started_again_and_said(home: Path, port: int) -> None
     assert not lives(again)
 
 
+def test_a_database_that_comes_back_on_another_port_is_found_again(home: Path, port: int) -> None:
+    with started(home, port) as running:
+        running.next_line()
+        wait_for(lambda: processes_of(home, "rag_app worker"))
+        taken = int((home / "database-port").read_text())
+        postmaster(home).kill()
+        with socket.socket() as squatter:
+            squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            squatter.bind(("127.0.0.1", taken))
+            squatter.listen()
+            assert running.next_line() == "The database server ended and is started again."
+            wait_for(lambda: int((home / "database-port").read_text()) != taken)
+            wait_for(lambda: b"passages" in fetch(f"{running.address}/api/search?question=any"))
+        assert running.stop() == 0
+
+
 def test_killing_it_ends_web_and_worker_and_the_next_one_starts_at_once(
     home: Path, port: int
 ) -> None:
