@@ -1,4 +1,7 @@
-"""Conversations and their turns: started, stored while they stream, listed, removed."""
+"""Conversations and their turns: started, stored while they stream, listed, removed.
+
+What changes for a page that shows one is told on the channel `conversations`.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,6 +12,7 @@ from typing import Any
 from rag_app.database.session import Connection, Database
 from rag_app.errors import NotFoundError
 
+CHANNEL = "conversations"
 INTERRUPTED_SECONDS = 15  # a running turn is touched every second; older means its process is gone
 LONGEST_TITLE = 80
 
@@ -47,7 +51,7 @@ where id = %(id)s and status = 'running'
 FINISH = """
 update turn set answer = %(answer)s, abstained = %(abstained)s, unsupported = %(unsupported)s,
   status = 'done', updated_at = now()
-where id = %(id)s and status = 'running' returning id
+where id = %(id)s and status = 'running' returning conversation_id
 """
 
 ADD_CITATION = """
@@ -131,6 +135,7 @@ async def rename_conversation(
             "update conversation set title = %s where id = %s and workspace_id = %s returning id",
             (short_title(title), conversation_id, workspace_id),
         )
+        await _notify(connection, workspace_id, conversation_id)
 
 
 async def remove_conversation(database: Database, workspace_id: int, conversation_id: int) -> None:
@@ -141,6 +146,7 @@ async def remove_conversation(database: Database, workspace_id: int, conversatio
             "delete from conversation where id = %s and workspace_id = %s returning id",
             (conversation_id, workspace_id),
         )
+        await _notify(connection, workspace_id, conversation_id)
 
 
 async def list_turns(
@@ -196,6 +202,7 @@ async def begin_turn(
                 "question": question,
             },
         )
+        await _notify(connection, workspace_id, conversation_id)
     return int(row["id"])
 
 
@@ -227,12 +234,14 @@ async def store_text(database: Database, turn_id: int, answer: str) -> bool:
         return await cursor.fetchone() is not None
 
 
-async def touch_turn(database: Database, turn_id: int) -> None:
-    """Show that a running turn is still being worked on."""
+async def touch_turn(database: Database, turn_id: int) -> bool:
+    """Show that a running turn is still being worked on; False when it was stopped or removed."""
     async with database.connection() as connection:
-        await connection.execute(
-            "update turn set updated_at = now() where id = %s and status = 'running'", (turn_id,)
+        cursor = await connection.execute(
+            "update turn set updated_at = now() where id = %s and status = 'running' returning id",
+            (turn_id,),
         )
+        return await cursor.fetchone() is not None
 
 
 async def finish_turn(
@@ -254,8 +263,10 @@ async def finish_turn(
                 "unsupported": json.dumps(list(answer.unsupported)),
             },
         )
-        if await cursor.fetchone() is None:
+        row = await cursor.fetchone()
+        if row is None:
             return False
+        await _notify(connection, workspace_id, row["conversation_id"])
         for citation in answer.citations:
             values = asdict(citation.best) | {
                 "quote": citation.quote,
@@ -280,11 +291,14 @@ async def end_turn(
 ) -> None:
     """Mark a running turn as stopped or failed; the text written so far stays."""
     async with database.connection() as connection:
-        await connection.execute(
+        cursor = await connection.execute(
             "update turn set status = %s, error = %s, updated_at = now() "
-            "where id = %s and workspace_id = %s and status = 'running'",
+            "where id = %s and workspace_id = %s and status = 'running' returning conversation_id",
             (status, error, turn_id, workspace_id),
         )
+        row = await cursor.fetchone()
+        if row is not None:
+            await _notify(connection, workspace_id, row["conversation_id"])
 
 
 def plain(passage: Any) -> dict[str, Any]:
@@ -299,6 +313,12 @@ def short_title(text: str) -> str:
         return line or "…"
     cut = line[:LONGEST_TITLE].rsplit(" ", 1)[0]
     return f"{cut}…"
+
+
+async def _notify(connection: Connection, workspace_id: int, conversation_id: int) -> None:
+    """Tell open pages, when the transaction commits, that a conversation changed."""
+    payload = json.dumps({"workspace_id": workspace_id, "conversation_id": conversation_id})
+    await connection.execute("select pg_notify(%s, %s)", (CHANNEL, payload))
 
 
 async def _one(connection: Connection, statement: str, values: Any) -> dict[str, Any]:
