@@ -5,9 +5,9 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from rag_app.errors import RagAppError
 from rag_app.library import conversations
@@ -26,7 +26,8 @@ from rag_app.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 
-STORE_SECONDS = 0.5  # how often the text written so far is stored, and the turn shown to be alive
+STORE_SECONDS = 0.5  # how often the text written so far is stored
+WATCH_SECONDS = 1.0  # how often a turn is shown to be alive, and seen to be stopped elsewhere
 FOLLOW_SECONDS = 0.05
 POLL_SECONDS = 0.4
 HISTORY_TURNS = 6
@@ -47,10 +48,12 @@ class TurnProgress:
 class _LiveTurn:
     """A turn that runs in this process; its followers read it without the database."""
 
-    task: asyncio.Task[None]
+    task: asyncio.Task[None] | None = None
     text: str = ""
+    standalone_question: str = ""
     passages: list[dict[str, Any]] = field(default_factory=list)
     notice: str = ""
+    stored_at: float = field(default_factory=time.monotonic)
 
 
 _live: dict[int, _LiveTurn] = {}
@@ -61,12 +64,30 @@ async def take_turn(
     conversation_id: int | None,
     question: str,
     options: pipeline.QueryOptions | None = None,
-) -> AsyncIterator[Event]:
-    """Ask in a conversation, new when None, and yield the turn's events as they are stored."""
+) -> AsyncGenerator[Event, None]:
+    """Ask in a conversation, new when None, and yield the turn's events as they are stored.
+
+    The turn is stopped when nobody takes its events any more.
+    """
+    events = await open_turn(runtime, conversation_id, question, options)
+    async with contextlib.aclosing(events):
+        async for event in events:
+            yield event
+
+
+async def open_turn(
+    runtime: Runtime,
+    conversation_id: int | None,
+    question: str,
+    options: pipeline.QueryOptions | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Begin a turn, and return its events; raise NotFoundError without such a conversation."""
     question = clean_question(question)
     conversation_id, turn_id = await _begin(runtime, conversation_id, question)
-    async for event in _run(runtime, conversation_id, turn_id, question, options):
-        yield event
+    told: asyncio.Queue[Event | None] = asyncio.Queue()
+    task = _launch(runtime, conversation_id, turn_id, question, options, told.put_nowait)
+    task.add_done_callback(lambda _: told.put_nowait(None))
+    return _listen(task, told)
 
 
 async def start_turn(
@@ -78,15 +99,7 @@ async def start_turn(
     """Store a question, let it be answered by itself in this process, and return the turn's id."""
     question = clean_question(question)
     _, turn_id = await _begin(runtime, conversation_id, question)
-
-    async def run() -> None:
-        try:
-            async for event in _run(runtime, conversation_id, turn_id, question, options):
-                _remember(turn_id, event)
-        finally:
-            _live.pop(turn_id, None)
-
-    _live[turn_id] = _LiveTurn(asyncio.create_task(run(), name=f"turn {turn_id}"))
+    _launch(runtime, conversation_id, turn_id, question, options, lambda _: None)
     return turn_id
 
 
@@ -113,11 +126,10 @@ async def follow_turn(runtime: Runtime, turn_id: int) -> AsyncIterator[TurnProgr
 async def stop_turn(runtime: Runtime, turn_id: int) -> None:
     """Stop a running turn, in whichever process it runs; what was written stays."""
     live = _live.get(turn_id)
-    if live is not None:
+    if live is not None and live.task is not None:
         live.task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await live.task
-        await conversations.store_text(runtime.database, turn_id, live.text)
+        await asyncio.wait({live.task})
+    # a task that never got to run, and any other process, learn it from here
     await conversations.end_turn(runtime.database, runtime.workspace_id, turn_id, status="stopped")
 
 
@@ -137,86 +149,134 @@ async def _begin(runtime: Runtime, conversation_id: int | None, question: str) -
     return conversation_id, turn_id
 
 
-async def _run(
+def _launch(
     runtime: Runtime,
     conversation_id: int,
     turn_id: int,
     question: str,
     options: pipeline.QueryOptions | None,
-) -> AsyncIterator[Event]:
-    """Run the pipeline and store each event; every ending leaves the turn in a final status."""
+    tell: Callable[[Event], None],
+) -> asyncio.Task[None]:
+    """Let a turn run in a task of its own, where no client that hangs up can cut its ending."""
+    live = _live[turn_id] = _LiveTurn()
+    running = _run(runtime, live, conversation_id, turn_id, question, options, tell)
+    live.task = asyncio.create_task(running, name=f"turn {turn_id}")
+    live.task.add_done_callback(lambda _: _live.pop(turn_id, None))
+    return live.task
+
+
+async def _listen(
+    task: asyncio.Task[None], told: asyncio.Queue[Event | None]
+) -> AsyncGenerator[Event, None]:
+    try:
+        while (event := await told.get()) is not None:
+            yield event
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def _run(
+    runtime: Runtime,
+    live: _LiveTurn,
+    conversation_id: int,
+    turn_id: int,
+    question: str,
+    options: pipeline.QueryOptions | None,
+    tell: Callable[[Event], None],
+) -> None:
+    """Run the pipeline, store and tell each event; every ending leaves a final status."""
+    task = asyncio.current_task()
+    assert task is not None
+    watch = asyncio.create_task(_watch(runtime, turn_id, task))
     try:
         history = await _history(runtime, conversation_id, turn_id)
-        async for event in _store_events(
-            runtime, turn_id, pipeline.ask(runtime.query, question, history, options)
-        ):
-            yield event
+        events = cast(
+            AsyncGenerator[Event, None], pipeline.ask(runtime.query, question, history, options)
+        )
+        async with contextlib.aclosing(events):
+            async for event in events:
+                if isinstance(event, Finished | Failed):
+                    watch.cancel()  # it would take the end that is stored now for a stop
+                if not await _store(runtime, turn_id, live, event):
+                    raise asyncio.CancelledError
+                tell(event)
+    except asyncio.CancelledError:
+        await _end(runtime, turn_id, "stopped", None, live.text)
+        tell(Failed("The answer was stopped.", live.text))
     except RagAppError as error:
-        yield await _fail(runtime, turn_id, str(error))
-    except (asyncio.CancelledError, GeneratorExit):
-        raise
+        await _end(runtime, turn_id, "failed", str(error), live.text)
+        tell(Failed(str(error), live.text))
     except Exception:
         reference = uuid.uuid4().hex[:8]
         logger.exception("Turn %s failed (reference %s)", turn_id, reference)
-        yield await _fail(
-            runtime,
-            turn_id,
-            f"Something went wrong inside Pincite. Ask again; the log has more under {reference}.",
+        message = (
+            f"Something went wrong inside Pincite. Ask again; the log has more under {reference}."
         )
-
-
-async def _store_events(
-    runtime: Runtime, turn_id: int, events: AsyncIterator[Event]
-) -> AsyncIterator[Event]:
-    text, standalone, stored = "", "", time.monotonic()
-    alive = asyncio.create_task(_keep_alive(runtime, turn_id))
-    try:
-        async for event in events:
-            match event:
-                case Rewritten():
-                    standalone = event.standalone_question
-                case Retrieved():
-                    await conversations.store_passages(
-                        runtime.database,
-                        turn_id,
-                        standalone_question=standalone,
-                        passages=event.passages,
-                        snapshot=event.snapshot,
-                    )
-                case Delta():
-                    text += event.text
-                    if time.monotonic() - stored >= STORE_SECONDS:
-                        stored = time.monotonic()
-                        if not await conversations.store_text(runtime.database, turn_id, text):
-                            return  # stopped from another process, or removed
-                case Finished():
-                    await conversations.finish_turn(
-                        runtime.database,
-                        runtime.workspace_id,
-                        turn_id,
-                        answer=event.answer,
-                        log=event.log,
-                    )
-                case Failed():
-                    await conversations.store_text(runtime.database, turn_id, event.text)
-                    await _fail(runtime, turn_id, event.message)
-            yield event
+        await _end(runtime, turn_id, "failed", message, live.text)
+        tell(Failed(message, live.text))
     finally:
-        alive.cancel()
+        watch.cancel()
 
 
-async def _keep_alive(runtime: Runtime, turn_id: int) -> None:
-    """Touch the turn while a model is silent, so that nobody takes it for interrupted."""
+async def _store(runtime: Runtime, turn_id: int, live: _LiveTurn, event: Event) -> bool:
+    """Keep an event in memory and in the database; False when the turn was stopped elsewhere."""
+    match event:
+        case Rewritten():
+            live.standalone_question = event.standalone_question
+        case Retrieved():
+            await conversations.store_passages(
+                runtime.database,
+                turn_id,
+                standalone_question=live.standalone_question,
+                passages=event.passages,
+                snapshot=event.snapshot,
+            )
+            live.passages = [conversations.plain(passage) for passage in event.passages]
+            live.notice = event.notice
+        case Delta():
+            live.text += event.text
+            if time.monotonic() - live.stored_at >= STORE_SECONDS:
+                live.stored_at = time.monotonic()
+                return await conversations.store_text(runtime.database, turn_id, live.text)
+        case Finished():
+            return await conversations.finish_turn(
+                runtime.database,
+                runtime.workspace_id,
+                turn_id,
+                answer=event.answer,
+                log=event.log,
+            )
+        case Failed():
+            await _end(runtime, turn_id, "failed", event.message, event.text)
+    return True
+
+
+async def _watch(runtime: Runtime, turn_id: int, task: asyncio.Task[None]) -> None:
+    """Show that a turn is alive while a model is silent, and end it once it was stopped elsewhere.
+
+    A database that does not answer for a moment ends nothing.
+    """
     while True:
-        await asyncio.sleep(conversations.INTERRUPTED_SECONDS / 5)
-        await conversations.touch_turn(runtime.database, turn_id)
+        await asyncio.sleep(WATCH_SECONDS)
+        try:
+            if not await conversations.touch_turn(runtime.database, turn_id):
+                task.cancel()
+                return
+        except Exception as error:
+            logger.warning("Could not touch turn %s: %s", turn_id, error)
 
 
-async def _fail(runtime: Runtime, turn_id: int, message: str) -> Failed:
-    await conversations.end_turn(
-        runtime.database, runtime.workspace_id, turn_id, status="failed", error=message
-    )
-    return Failed(message)
+async def _end(runtime: Runtime, turn_id: int, status: str, error: str | None, text: str) -> None:
+    """Store how a running turn ended and what was written; one that has ended stays as it is."""
+    try:
+        await conversations.store_text(runtime.database, turn_id, text)
+        await conversations.end_turn(
+            runtime.database, runtime.workspace_id, turn_id, status=status, error=error
+        )
+    except RagAppError as failure:
+        # nobody touches the turn any more, so it will be shown as interrupted
+        logger.warning("Could not store that turn %s %s: %s", turn_id, status, failure)
 
 
 async def _history(runtime: Runtime, conversation_id: int, turn_id: int) -> list[PastTurn]:
@@ -228,16 +288,16 @@ async def _history(runtime: Runtime, conversation_id: int, turn_id: int) -> list
     ][-HISTORY_TURNS:]
 
 
-def _remember(turn_id: int, event: Event) -> None:
-    live = _live.get(turn_id)
-    if live is None:
-        return
-    match event:
-        case Retrieved():
-            live.passages = [conversations.plain(passage) for passage in event.passages]
-            live.notice = event.notice
-        case Delta():
-            live.text += event.text
+async def search(runtime: Runtime, question: str, options: pipeline.QueryOptions) -> dict[str, Any]:
+    """Return the passages nearest to a question in the shape of `search --json`."""
+    question = clean_question(question)
+    found = await pipeline.retrieve(runtime.query, question, options)
+    return {
+        "question": question,
+        "snapshot": found.scope.snapshot,
+        "embedding_model": runtime.provider.embedder.model.name,
+        "passages": [describe_passage(passage) for passage in found.passages],
+    }
 
 
 def describe(finished: Finished) -> Mapping[str, Any]:

@@ -1,15 +1,22 @@
 """A turn is stored while it streams, followed from anywhere, stopped, and never half told."""
 
 import asyncio
+import contextlib
 import itertools
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 
 from rag_app import chat
-from rag_app.errors import ProviderUnavailableError
+from rag_app.errors import DatabaseUnavailableError, NotFoundError, ProviderUnavailableError
 from rag_app.library import conversations, documents
+from rag_app.library.conversations import TurnRecord
+from rag_app.providers.base import Message
 from rag_app.providers.fake import FakeChat
 from rag_app.query.results import Delta, Failed, Finished, Retrieved, Rewritten
 from rag_app.runtime import Runtime
@@ -23,6 +30,20 @@ NOTE = "# Bees\n\nThe waggle dance was described by Karl von Frisch. It tells th
 def with_model(runtime: Runtime, model: FakeChat) -> Runtime:
     provider = replace(runtime.provider, chat_model=model)
     return replace(runtime, provider=provider, query=replace(runtime.query, provider=provider))
+
+
+class SilentChat(FakeChat):
+    """Writes one word and then nothing for a long time."""
+
+    async def chat_stream(self, messages: Sequence[Message], *, max_tokens: int = 2048) -> Any:
+        yield "Karl "
+        await asyncio.sleep(60)
+
+
+async def only_turn(runtime: Runtime) -> TurnRecord:
+    [conversation] = await conversations.list_conversations(runtime.database, runtime.workspace_id)
+    [turn] = await conversations.list_turns(runtime.database, runtime.workspace_id, conversation.id)
+    return turn
 
 
 async def test_events_come_in_order_and_the_turn_is_stored_whole(
@@ -189,3 +210,105 @@ async def test_no_question_can_break_a_turn(
     events = [event async for event in chat.take_turn(runtime, None, question)]
 
     assert isinstance(events[-1], Finished)
+
+
+async def test_a_turn_whose_reader_leaves_is_stopped_with_what_was_written(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    await add_text(runtime, tmp_path, "bees.md", NOTE)
+    asked = with_model(runtime, FakeChat(["word " * 500], piece_delay_seconds=0.02))
+    read = ""
+
+    async with contextlib.aclosing(chat.take_turn(asked, None, "What is the dance?")) as events:
+        async for event in events:
+            read += event.text if isinstance(event, Delta) else ""
+            if len(read) > 20:
+                break
+
+    turn = await only_turn(runtime)
+    assert turn.status == "stopped"
+    assert turn.answer.startswith(read)
+    assert chat._live == {}
+
+
+async def test_a_reader_that_is_cancelled_for_good_still_leaves_a_stopped_turn(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    await add_text(runtime, tmp_path, "bees.md", NOTE)
+
+    # as the web server does to the answer of a client that hung up: each further await fails too
+    with anyio.move_on_after(0.5):
+        _ = [e async for e in chat.take_turn(with_model(runtime, SilentChat()), None, "Who?")]
+    await asyncio.gather(*(live.task for live in chat._live.values() if live.task))
+
+    turn = await only_turn(runtime)
+    assert (turn.status, turn.answer) == ("stopped", "Karl")
+
+
+async def test_a_turn_stopped_by_another_process_ends_while_the_model_is_silent(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    await add_text(runtime, tmp_path, "bees.md", NOTE)
+    events = []
+    async for event in chat.take_turn(with_model(runtime, SilentChat()), None, "Who?"):
+        events.append(event)
+        if isinstance(event, Delta):
+            stopped = time.monotonic()
+            turn = await only_turn(runtime)
+            await conversations.end_turn(
+                runtime.database, runtime.workspace_id, turn.id, status="stopped"
+            )
+
+    assert events[-1] == Failed("The answer was stopped.", "Karl")
+    assert time.monotonic() - stopped < 3
+    assert (await only_turn(runtime)).status == "stopped"
+
+
+async def test_a_database_that_falters_ends_no_turn(
+    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_text(runtime, tmp_path, "bees.md", NOTE)
+    asked = with_model(runtime, FakeChat(["word " * 20], piece_delay_seconds=0.02))
+    touched = []
+
+    async def falter(*_: object) -> bool:
+        touched.append(time.monotonic())
+        raise DatabaseUnavailableError
+
+    monkeypatch.setattr(conversations, "touch_turn", falter)
+    monkeypatch.setattr(chat, "WATCH_SECONDS", 0.05)
+    events = [event async for event in chat.take_turn(asked, None, "What is the dance?")]
+
+    assert isinstance(events[-1], Finished)
+    assert len(touched) > 1
+
+
+async def test_a_turn_that_ends_without_a_database_still_tells_its_reader(
+    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await add_text(runtime, tmp_path, "bees.md", NOTE)
+
+    async def fail(*_: object, **__: object) -> None:
+        raise DatabaseUnavailableError
+
+    for name in ("store_passages", "store_text", "end_turn"):
+        monkeypatch.setattr(conversations, name, fail)
+    events = [event async for event in chat.take_turn(runtime, None, "What is the dance?")]
+
+    assert events[-1] == Failed(str(DatabaseUnavailableError()))
+
+
+async def test_a_turn_stopped_before_it_began_is_over(runtime: Runtime) -> None:
+    conversation = await conversations.start_conversation(
+        runtime.database, runtime.workspace_id, "dance"
+    )
+    turn_id = await chat.start_turn(runtime, conversation, "What is the dance?")
+    await chat.stop_turn(runtime, turn_id)
+
+    [progress] = [progress async for progress in chat.follow_turn(runtime, turn_id)]
+    assert progress.status == "stopped"
+
+
+async def test_an_unknown_conversation_is_told_before_the_first_event(runtime: Runtime) -> None:
+    with pytest.raises(NotFoundError):
+        await chat.open_turn(runtime, 12_345, "What is the dance?")
