@@ -1,5 +1,7 @@
 """Every text of the page, in English and German."""
 
+from rag_app.errors import DatabaseUnavailableError, NotFoundError, RagAppError
+
 LANGUAGES = ("en", "de")
 ENGLISH, GERMAN = range(2)
 
@@ -37,6 +39,14 @@ TEXTS: dict[str, tuple[str, str]] = {
     "went_wrong": (
         "Something went wrong here (reference {reference}). Please try again.",
         "Hier ist etwas schiefgegangen (Kennung {reference}). Bitte noch einmal versuchen.",
+    ),
+    "gone": (
+        "This is no longer in your library.",
+        "Das ist nicht mehr in deiner Bibliothek.",
+    ),
+    "database_away": (
+        "The database does not answer; it may be starting again.",
+        "Die Datenbank antwortet nicht; vielleicht startet sie gerade neu.",
     ),
     "dismiss": ("Dismiss", "Ausblenden"),
     "loading": ("Loading …", "Wird geladen …"),
@@ -121,6 +131,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "page": ("p. {page}", "S. {page}"),
     # the library
     "drop_title": ("Drop files or a folder here", "Dateien oder einen Ordner hierher ziehen"),
+    "add_files": ("Add files", "Dateien hinzufügen"),
     "drop_now": ("Let go to add", "Loslassen zum Hinzufügen"),
     "drop_kinds": ("PDF, Markdown, plain text", "PDF, Markdown, einfacher Text"),
     "choose_files": ("Choose files", "Dateien wählen"),
@@ -136,6 +147,11 @@ TEXTS: dict[str, tuple[str, str]] = {
     "url": ("Address of a web page or a YouTube video", "Adresse einer Webseite oder eines Videos"),
     "url_placeholder": ("https://…", "https://…"),
     "add": ("Add", "Hinzufügen"),
+    "own_computer": (
+        "This address leads to this computer, which Pincite does not read. Add files above.",
+        "Diese Adresse führt auf diesen Rechner, den Pincite nicht liest. Dateien gehen oben.",
+    ),
+    "no_address": ("“{address}” is not a web address.", "„{address}“ ist keine Webadresse."),
     "documents": ("Documents", "Dokumente"),
     "search_titles": ("Search titles", "Titel suchen"),
     "library_empty": ("Nothing here yet.", "Noch nichts hier."),
@@ -191,6 +207,17 @@ TEXTS: dict[str, tuple[str, str]] = {
     "not_found": ("There is nothing at this address.", "Unter dieser Adresse ist nichts."),
     "to_start": ("Back to the start", "Zurück zum Anfang"),
 }
+
+
+def explain(error: RagAppError, language: str) -> str:
+    """Return what went wrong: in German where its kind says it all, else as it stands."""
+    if language != "de":
+        return str(error)
+    if isinstance(error, NotFoundError):
+        return say("gone", language)
+    if str(error) == DatabaseUnavailableError.__doc__:
+        return say("database_away", language)
+    return str(error)
 
 
 def say(key: str, language: str, **values: object) -> str:

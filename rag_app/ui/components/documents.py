@@ -16,6 +16,7 @@ def add_documents() -> rx.Component:
         DropZone.create(
             labels={
                 "title": words("drop_title"),
+                "titleTouch": words("add_files"),
                 "now": words("drop_now"),
                 "kinds": words("drop_kinds"),
                 "files": words("choose_files"),

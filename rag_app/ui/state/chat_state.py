@@ -1,7 +1,7 @@
 """What can happen on the chat page: a conversation opens, a question is asked, an answer grows."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 import reflex as rx
@@ -10,9 +10,15 @@ from rag_app import chat
 from rag_app.errors import NotFoundError, RagAppError
 from rag_app.library import conversations, documents
 from rag_app.runtime import current
-from rag_app.ui.state.conversations_state import ConversationsState
+from rag_app.ui.state.conversations_state import ConversationsState, list_again
 from rag_app.ui.state.pacing import Cuts, is_due, move_cuts
-from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_problem
+from rag_app.ui.state.session_state import (
+    SIGN_IN,
+    is_allowed,
+    language_of,
+    show_error,
+    show_problem,
+)
 from rag_app.ui.state.views import (
     Place,
     TurnView,
@@ -32,17 +38,6 @@ class TailState(rx.State):
     head: str = ""
     middle: str = ""
     tail: str = ""
-
-    def show(self, text: str, cuts: Cuts) -> None:
-        """Cut the answer and send the slices that changed."""
-        slices = {
-            "head": text[: cuts.head],
-            "middle": text[cuts.head : cuts.middle],
-            "tail": text[cuts.middle :],
-        }
-        for name, value in slices.items():
-            if getattr(self, name) != value:
-                setattr(self, name, value)
 
 
 class ChatState(rx.State):
@@ -98,10 +93,10 @@ class ChatState(rx.State):
         self._show(turns)
         self.is_loading = False
         if self.running.id:
-            (await self.get_state(TailState)).show(turns[-1].answer, Cuts())
+            show_text(await self.get_state(TailState), turns[-1].answer, Cuts())
             yield ChatState.follow
 
-    def _show(self, turns: list[conversations.TurnRecord]) -> None:
+    def _show(self, turns: Sequence[conversations.TurnRecord]) -> None:
         language = language_of(self)
         self._follower += 1
         self._places = {turn.id: turn_places(turn, language) for turn in turns}
@@ -142,7 +137,7 @@ class ChatState(rx.State):
         try:
             return await self._start(question)
         except RagAppError as error:
-            await show_problem(self, str(error))
+            await show_error(self, error)
         return None
 
     async def _start(self, question: str) -> list:
@@ -153,11 +148,11 @@ class ChatState(rx.State):
             )
         turn_id = await chat.start_turn(runtime, self.conversation_id, question)
         await show_problem(self, "")
-        (await self.get_state(TailState)).show("", Cuts())
+        show_text(await self.get_state(TailState), "", Cuts())
         self.running = TurnView(id=turn_id, question=question, status="running")
         listing = await self.get_state(ConversationsState)
         listing.open_id = self.conversation_id
-        await listing.list_again()
+        await list_again(listing)
         if is_new:  # the new address opens the conversation, which follows the answer
             return [rx.redirect(f"/chat/{self.conversation_id}", replace=True)]
         return [ChatState.follow]
@@ -195,7 +190,7 @@ class ChatState(rx.State):
             async with self:
                 if self._follower == follower:
                     self.running = TurnView()
-                    await show_problem(self, str(error))
+                    await show_error(self, error)
 
     async def _show_progress(self, progress: chat.TurnProgress, cuts: Cuts) -> None:
         if len(progress.passages) != len(self.running.sources):
@@ -203,7 +198,7 @@ class ChatState(rx.State):
             self._places[self.running.id] = places
             sources = [place.source for place in places]
             self.running = replace(self.running, sources=sources, notice=progress.notice)
-        (await self.get_state(TailState)).show(progress.text, cuts)
+        show_text(await self.get_state(TailState), progress.text, cuts)
 
     async def _finish(self, turn: conversations.TurnRecord) -> None:
         self._places[turn.id] = turn_places(turn, language_of(self))
@@ -211,12 +206,42 @@ class ChatState(rx.State):
             self.earlier, self.recent = [*self.earlier, *self.recent], []
         self.recent = [*self.recent, turn_view(turn, self._places[turn.id])]
         self.running = TurnView()
-        (await self.get_state(TailState)).show("", Cuts())
+        show_text(await self.get_state(TailState), "", Cuts())
 
-    def find_place(self, turn_id: int, marker: int) -> Place | None:
-        """Return where a source opens, if this page was shown it."""
-        places = self._places.get(turn_id, [])
-        return next((place for place in places if place.source.marker == marker), None)
+
+def show_text(tail: TailState, text: str, cuts: Cuts) -> None:
+    """Cut the running answer and send the slices that changed."""
+    slices = {
+        "head": text[: cuts.head],
+        "middle": text[cuts.head : cuts.middle],
+        "tail": text[cuts.middle :],
+    }
+    for name, value in slices.items():
+        if getattr(tail, name) != value:
+            setattr(tail, name, value)
+
+
+def find_place(page: ChatState, turn_id: int, marker: int) -> Place | None:
+    """Return where a source opens, if this page was shown it."""
+    places = page._places.get(turn_id, [])
+    return next((place for place in places if place.source.marker == marker), None)
+
+
+async def catch_up(page: ChatState, turns: Sequence[conversations.TurnRecord] | None) -> bool:
+    """Show what another tab asked in this conversation; True when its answer is to be followed.
+
+    None stands for a conversation that was removed.
+    """
+    if turns is None:
+        page._show([])
+        page.is_missing = True
+        return False
+    # what runs here has its follower, which shows how it ends
+    if page.running.id or all(turn.id in page._places for turn in turns):
+        return False
+    page._show(turns)
+    show_text(await page.get_state(TailState), turns[-1].answer, Cuts())
+    return bool(page.running.id)
 
 
 async def paced(

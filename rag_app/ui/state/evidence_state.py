@@ -7,7 +7,7 @@ import reflex as rx
 from rag_app.errors import NotFoundError, RagAppError
 from rag_app.library import documents, evidence
 from rag_app.runtime import current
-from rag_app.ui.state.chat_state import ChatState
+from rag_app.ui.state.chat_state import ChatState, find_place
 from rag_app.ui.state.conversations_state import ConversationsState
 from rag_app.ui.state.evidence_views import (
     STRETCH_CHARACTERS,
@@ -17,7 +17,7 @@ from rag_app.ui.state.evidence_views import (
     gone_view,
     with_stretch,
 )
-from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_problem
+from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_error
 from rag_app.ui.state.views import DocumentView, Place, document_view
 from rag_app.ui.texts import say
 
@@ -37,13 +37,13 @@ class EvidenceState(rx.State):
         """Open the place behind a card, or behind a badge that stands there for the n-th time."""
         if not is_allowed(self):
             return SIGN_IN
-        place = (await self.get_state(ChatState)).find_place(turn_id, marker)
+        place = find_place(await self.get_state(ChatState), turn_id, marker)
         if place is None:
             return None
         try:
             self.evidence = await _open_place(place.at(occurrence), language_of(self))
         except RagAppError as error:
-            await show_problem(self, str(error))
+            await show_error(self, error)
             return None
         self.opened = f"{turn_id}-{marker}"
         self.opened_turn, self.opened_marker = turn_id, marker
@@ -52,17 +52,21 @@ class EvidenceState(rx.State):
     @rx.event
     async def close_other(self):
         """Put the sheet away when the conversation it belongs to is no longer on the page."""
+        if not is_allowed(self):
+            return
         chat = await self.get_state(ChatState)
-        if self.opened and chat.find_place(self.opened_turn, self.opened_marker) is None:
-            self.close_sheet()
+        if self.opened and find_place(chat, self.opened_turn, self.opened_marker) is None:
+            self._close()
 
     @rx.event
     def close(self):
         """Put the sheet away."""
-        self.close_sheet()
+        if not is_allowed(self):
+            return SIGN_IN
+        self._close()
+        return None
 
-    def close_sheet(self) -> None:
-        """Forget what was opened."""
+    def _close(self) -> None:
         self.opened, self.opened_turn, self.opened_marker = "", 0, 0
         self.evidence = EvidenceView()
 
@@ -105,23 +109,9 @@ class DocumentState(rx.State):
         self.is_loading, self.is_missing = True, False
         self.evidence, self.document = EvidenceView(), NO_DOCUMENT
         yield
-        await self.load_if_there()
+        await load_if_there(self)
 
-    def waits_for(self, changed: Container[int]) -> bool:
-        """Tell whether the page shows a document of these that had no text yet."""
-        return self.document.id in changed and not self.evidence.kind and is_allowed(self)
-
-    async def load_if_there(self) -> None:
-        """Read the document; say so when there is none, or when it cannot be read."""
-        try:
-            await self.load()
-        except NotFoundError:
-            self.is_missing = True
-        except RagAppError as error:
-            await show_problem(self, str(error))
-        self.is_loading = False
-
-    async def load(self) -> None:
+    async def _load(self) -> None:
         """Read the document, and its text once it is ready."""
         runtime, document_id = current(), _whole_number(str(self.document_id)) or 0
         document = await documents.get_document(runtime.database, runtime.workspace_id, document_id)
@@ -159,8 +149,24 @@ class DocumentState(rx.State):
         try:
             await self._show(self.evidence, start, start)
         except RagAppError as error:
-            await show_problem(self, str(error))
+            await show_error(self, error)
         return None
+
+
+def waits_for(page: DocumentState, changed: Container[int]) -> bool:
+    """Tell whether the page shows a document of these that had no text yet."""
+    return page.document.id in changed and not page.evidence.kind and is_allowed(page)
+
+
+async def load_if_there(page: DocumentState) -> None:
+    """Read the document; say so when there is none, or when it cannot be read."""
+    try:
+        await page._load()
+    except NotFoundError:
+        page.is_missing = True
+    except RagAppError as error:
+        await show_error(page, error)
+    page.is_loading = False
 
 
 async def _open_document(

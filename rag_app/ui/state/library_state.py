@@ -4,16 +4,19 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import reflex as rx
 
-from rag_app.errors import RagAppError
+from rag_app.errors import IngestionError, RagAppError
 from rag_app.library import documents
 from rag_app.library.documents import DocumentSummary
 from rag_app.runtime import current
+from rag_app.ui.state.addresses import leads_here
 from rag_app.ui.state.conversations_state import ConversationsState
-from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_problem
-from rag_app.ui.state.views import DocumentView, document_view
+from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_error
+from rag_app.ui.state.views import DocumentView, document_view, shorten
+from rag_app.ui.texts import explain, say
 
 ROWS = 100
 CHANGES_KEPT = 30
+LONGEST_ADDRESS = 120
 
 
 class LibraryState(rx.State):
@@ -46,53 +49,7 @@ class LibraryState(rx.State):
             return
         (await self.get_state(ConversationsState)).open_id = 0
         self.title, self.first, self.removing, self.url_error = "", 1, 0, ""
-        await self.list_again()
-
-    async def list_again(self) -> None:
-        """Read the documents of this page of the list."""
-        runtime = current()
-        try:
-            found = await documents.list_documents(
-                runtime.database,
-                runtime.workspace_id,
-                title=self.title,
-                limit=ROWS + 1,
-                offset=self.first - 1,
-            )
-        except RagAppError:
-            self.is_failed, self.is_loading = True, False
-            return
-        language = language_of(self)
-        self.rows = [document_view(document, language) for document in found[:ROWS]]
-        self.changes = {}
-        self.has_more = len(found) > ROWS
-        self.is_failed = self.is_loading = False
-
-    async def apply(self, changed: Mapping[int, DocumentSummary | None]) -> None:
-        """Show what became of documents; None stands for a removed one."""
-        shown = {row.id for row in self.rows}
-        if len(self.changes) > CHANGES_KEPT or any(
-            self._moves_rows(document_id, document, shown)
-            for document_id, document in changed.items()
-        ):
-            await self.list_again()
-            return
-        language = language_of(self)
-        views = {
-            str(document_id): document_view(document, language)
-            for document_id, document in changed.items()
-            if document is not None and document_id in shown
-        }
-        if views:
-            self.changes = {**self.changes, **views}
-
-    def _moves_rows(
-        self, document_id: int, document: DocumentSummary | None, shown: set[int]
-    ) -> bool:
-        if document_id in shown:
-            return document is None
-        is_new = document is not None and document_id > max(shown, default=0)
-        return is_new and self.first == 1 and self.title.lower() in document.title.lower()
+        await list_again(self)
 
     @rx.event
     async def search(self, title: str):
@@ -100,7 +57,7 @@ class LibraryState(rx.State):
         if not is_allowed(self):
             return SIGN_IN
         self.title, self.first = str(title).strip()[:200], 1
-        await self.list_again()
+        await list_again(self)
         return None
 
     @rx.event
@@ -109,7 +66,7 @@ class LibraryState(rx.State):
         if not is_allowed(self):
             return SIGN_IN
         self.first = max(1, self.first + (ROWS if step > 0 else -ROWS))
-        await self.list_again()
+        await list_again(self)
         return None
 
     @rx.event
@@ -117,14 +74,20 @@ class LibraryState(rx.State):
         """Queue a web page or a video."""
         if not is_allowed(self):
             return SIGN_IN
-        url, runtime, self.url_error = str(form.get("url", "")).strip(), current(), ""
+        url, runtime, language = str(form.get("url", "")).strip(), current(), language_of(self)
+        self.url_error = ""
         if not url:
+            return None
+        if leads_here(url, runtime.settings.allowed_addresses):
+            self.url_error = say("own_computer", language)
             return None
         try:
             await documents.add_url(runtime.database, runtime.workspace_id, url)
             self.urls_added += 1
+        except IngestionError:
+            self.url_error = say("no_address", language, address=shorten(url, LONGEST_ADDRESS))
         except RagAppError as error:
-            self.url_error = str(error)
+            self.url_error = explain(error, language)
         return None
 
     @rx.event
@@ -140,18 +103,26 @@ class LibraryState(rx.State):
     @rx.event
     async def remove(self, document_id: int):
         """Take a document out of the library."""
+        if not is_allowed(self):
+            return SIGN_IN
         self.removing = 0
         return await self._change(documents.remove_document, document_id)
 
     @rx.event
     def start_removing(self, document_id: int):
         """Ask whether a document is to go."""
+        if not is_allowed(self):
+            return SIGN_IN
         self.removing = document_id
+        return None
 
     @rx.event
     def keep(self):
         """Remove nothing after all."""
+        if not is_allowed(self):
+            return SIGN_IN
         self.removing = 0
+        return None
 
     async def _change(self, change: Callable[..., Awaitable[None]], document_id: int):
         if not is_allowed(self):
@@ -160,5 +131,54 @@ class LibraryState(rx.State):
         try:
             await change(runtime.database, runtime.workspace_id, document_id)
         except RagAppError as error:
-            await show_problem(self, str(error))
+            await show_error(self, error)
         return None
+
+
+async def list_again(library: LibraryState) -> None:
+    """Read the documents of this page of the list."""
+    runtime = current()
+    try:
+        found = await documents.list_documents(
+            runtime.database,
+            runtime.workspace_id,
+            title=library.title,
+            limit=ROWS + 1,
+            offset=library.first - 1,
+        )
+    except RagAppError:
+        library.is_failed, library.is_loading = True, False
+        return
+    language = language_of(library)
+    library.rows = [document_view(document, language) for document in found[:ROWS]]
+    library.changes = {}
+    library.has_more = len(found) > ROWS
+    library.is_failed = library.is_loading = False
+
+
+async def apply(library: LibraryState, changed: Mapping[int, DocumentSummary | None]) -> None:
+    """Show what became of documents; None stands for a removed one."""
+    shown = {row.id for row in library.rows}
+    if len(library.changes) > CHANGES_KEPT or any(
+        _moves_rows(library, document_id, document, shown)
+        for document_id, document in changed.items()
+    ):
+        await list_again(library)
+        return
+    language = language_of(library)
+    views = {
+        str(document_id): document_view(document, language)
+        for document_id, document in changed.items()
+        if document is not None and document_id in shown
+    }
+    if views:
+        library.changes = {**library.changes, **views}
+
+
+def _moves_rows(
+    library: LibraryState, document_id: int, document: DocumentSummary | None, shown: set[int]
+) -> bool:
+    if document_id in shown:
+        return document is None
+    is_new = document is not None and document_id > max(shown, default=0)
+    return is_new and library.first == 1 and library.title.lower() in document.title.lower()

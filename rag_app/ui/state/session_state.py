@@ -6,8 +6,9 @@ import secrets
 import reflex as rx
 
 from rag_app.access import is_valid_session
+from rag_app.errors import RagAppError
 from rag_app.runtime import current
-from rag_app.ui.texts import choose_language, say
+from rag_app.ui.texts import choose_language, explain, say
 
 log = logging.getLogger(__name__)
 SIGN_IN = rx.redirect("/sign-in")
@@ -24,7 +25,11 @@ def language_of(state: rx.State) -> str:
 
 
 class SessionState(rx.State):
-    """What every page shows of itself."""
+    """What every page shows of itself.
+
+    Reflex makes an event handler, which any client can call, of each public method of a state: so
+    what is not meant as one is a function beside its state.
+    """
 
     language: str = "en"
     has_password: bool = False
@@ -33,10 +38,10 @@ class SessionState(rx.State):
     @rx.event
     def enter(self):
         """Open any page: sign in first, where a password is set."""
-        self.language = language_of(self)
-        self.problem = ""
         if not is_allowed(self):
             return SIGN_IN
+        self.language = language_of(self)
+        self.problem = ""
         self.has_password = bool(current().settings.password)
         return None
 
@@ -55,7 +60,10 @@ class SessionState(rx.State):
     @rx.event
     def dismiss_problem(self):
         """Hide what went wrong."""
+        if not is_allowed(self):
+            return SIGN_IN
         self.problem = ""
+        return None
 
     @rx.event
     def report_failure(self, reference: str):
@@ -66,6 +74,11 @@ class SessionState(rx.State):
 async def show_problem(state: rx.State, text: str) -> None:
     """Put a sentence on top of the page."""
     (await state.get_state(SessionState)).problem = text
+
+
+async def show_error(state: rx.State, error: RagAppError) -> None:
+    """Say on top of the page what failed, in the page's language where the kind is known."""
+    await show_problem(state, explain(error, language_of(state)))
 
 
 def handle_failure(exception: Exception):

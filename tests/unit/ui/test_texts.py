@@ -2,7 +2,8 @@ from string import Formatter
 
 import pytest
 
-from rag_app.ui.texts import TEXTS, choose_language, say
+from rag_app.errors import DatabaseUnavailableError, NotFoundError
+from rag_app.ui.texts import TEXTS, choose_language, explain, say
 
 
 @pytest.mark.parametrize("key", TEXTS)
@@ -28,6 +29,15 @@ def test_both_languages_say_something_and_have_the_same_places(key):
 )
 def test_the_language_is_the_first_one_of_ours_that_the_browser_prefers(accepted, language):
     assert language == choose_language(accepted)
+
+
+def test_an_error_is_told_in_german_where_its_kind_says_it_all():
+    gone = NotFoundError("There is no turn 3.")
+
+    assert explain(gone, "de") == say("gone", "de")
+    assert explain(gone, "en") == "There is no turn 3."
+    assert explain(DatabaseUnavailableError(), "de") == say("database_away", "de")
+    assert explain(DatabaseUnavailableError("The disk is full."), "de") == "The disk is full."
 
 
 def test_a_text_is_filled_in_its_language():
