@@ -32,11 +32,12 @@ async def running() -> AsyncIterator[None]:
     """Keep everything open that the pages need, from the first request to the last."""
     async with open_runtime(load_settings()) as runtime:
         telling = asyncio.create_task(tell_pages(app, runtime), name="tell pages")
-        yield
-        telling.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await telling
-        await chat.stop_all_turns(runtime)
+        try:
+            yield
+        finally:
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
+            await chat.stop_all_turns(runtime)
 
 
 app = rx.App(
