@@ -140,7 +140,10 @@ export function DropZone({ labels }) {
   const shown = uploads.slice(0, 8);
   return (
     <div id="drop-zone" data-over={isOver || undefined}>
-      <p className="drop-title">{isOver ? labels.now : labels.title}</p>
+      <p className="drop-title">
+        <span className="with-mouse">{isOver ? labels.now : labels.title}</span>
+        <span className="with-finger">{labels.titleTouch}</span>
+      </p>
       <p className="drop-kinds">{labels.kinds}</p>
       <div className="drop-choices">
         <label className="button">

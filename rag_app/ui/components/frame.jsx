@@ -39,7 +39,18 @@ export function SideColumn({ label, language, children }) {
   );
 }
 
-// The conversation: stays at its end while the reader is there, and says once that an answer came.
+const BLOCKS = "p, li, h3, h4, h5, pre, blockquote, th, td";
+
+// What an answer says, for the ear: without the badges' numbers, which would be read in the middle
+// of sentences, and with a pause between its blocks.
+function spokenWords(answer) {
+  const copy = answer.cloneNode(true);
+  copy.querySelectorAll(".cite, .turn-status").forEach((node) => node.remove());
+  copy.querySelectorAll(BLOCKS).forEach((block) => block.append(" "));
+  return copy.textContent.replace(/\s+/g, " ").trim();
+}
+
+// The conversation: stays at its end while the reader is there, and says once how an answer ended.
 export function Reading({ conversation, runningId = 0, finishedText, children }) {
   const frame = useRef(null);
   const spoken = useRef(null);
@@ -67,11 +78,10 @@ export function Reading({ conversation, runningId = 0, finishedText, children })
       isAtEnd.current = true;
       spoken.current.textContent = "";
     } else if (was.current) {
-      const turn = frame.current.querySelector(`[data-turn-id="${was.current}"] .answer`);
-      // the badges' numbers would be read in the middle of sentences
-      const copy = turn?.cloneNode(true);
-      copy?.querySelectorAll(".cite, .turn-status").forEach((node) => node.remove());
-      spoken.current.textContent = turn ? `${finishedText} ${copy.textContent}` : "";
+      const answer = frame.current.querySelector(`[data-turn-id="${was.current}"] .answer`);
+      // one that did not finish has a line that says why
+      const ending = answer?.querySelector(".ending span")?.textContent ?? finishedText;
+      spoken.current.textContent = answer ? `${ending} ${spokenWords(answer)}` : "";
     }
     was.current = runningId;
   }, [runningId, finishedText]);

@@ -112,7 +112,7 @@ class SideColumn(rx.Component):
 
 
 class Reading(rx.Component):
-    """The scrolling conversation, which says once that an answer is finished."""
+    """The scrolling conversation, which says once how an answer ended."""
 
     library = _library("frame.jsx")
     tag = "Reading"
