@@ -1,39 +1,92 @@
 """HTTP routes: uploads, files, page images, search, streamed answers, sign-in, health."""
 
 import asyncio
+import contextlib
 import json
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path, PurePath
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
+from fastapi import Path as PathPart
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from rag_app import access, chat
 from rag_app.errors import IngestionError, NotFoundError, ProviderError, RagAppError
 from rag_app.ingestion.page_images import PageImages
 from rag_app.library import documents, evidence
 from rag_app.library.evidence import Version
-from rag_app.query import pipeline
-from rag_app.query.results import Delta, Failed, Finished, Retrieved, Rewritten
+from rag_app.library.files import make_private
+from rag_app.query.pipeline import QueryOptions
+from rag_app.query.results import Delta, Event, Failed, Finished, Retrieved, Rewritten
+from rag_app.query.syntax import clean_question
 from rag_app.runtime import Runtime, current
 from rag_app.settings import load_settings
 
 LARGEST_UPLOAD_BYTES = 2 << 30
+LARGEST_BODY_BYTES = 1 << 20
+RETRY_SECONDS = 10
 PAGE_WIDTHS = (200, 2400)
-WRONG_PASSWORD_SECONDS = 1.0
+LARGEST_ID = 2**63 - 1
+"""The largest number that a column of ids holds."""
 
 api = FastAPI(title="Pincite", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
 _pages = PageImages()
+# drawing waits for a child process: not in the threads that everything else shares
+_drawing = ThreadPoolExecutor(1, thread_name_prefix="pages")
+_sign_in = access.SignIn()
+
+Result = TypeVar("Result")
+Id = Annotated[int, PathPart(ge=1, le=LARGEST_ID)]
+PageNumber = Annotated[int, PathPart(ge=1, le=LARGEST_ID)]
+Offset = Annotated[int, Query(ge=-LARGEST_ID, le=LARGEST_ID)]
 
 
-def is_signed_in(cookie_header: str) -> bool:
-    """Say whether the sender of a Cookie header may use the library."""
-    return access.is_valid_session(current().settings, cookie_header)
+class Body(BaseModel):
+    """What a request brings as JSON."""
+
+    model_config = ConfigDict(strict=True)
+
+    example: ClassVar[str]
+
+    @classmethod
+    async def read(cls, request: Request) -> Self:
+        """Return the body of a request; 422 with a sentence when it is something else."""
+        content = bytearray()
+        async for block in request.stream():
+            content += block
+            if len(content) > LARGEST_BODY_BYTES:
+                raise HTTPException(413, "This request is larger than 1 MB.")
+        try:
+            return cls.model_validate_json(bytes(content))
+        except ValidationError as error:
+            raise HTTPException(422, f"Send {cls.example}. {_first(error)}") from error
+
+
+class Login(Body):
+    """The password that opens a session."""
+
+    example = '{"password": "…"}'
+
+    password: str
+
+
+class Question(Body):
+    """A question, in a conversation or at the beginning of a new one."""
+
+    example = '{"question": "…"} or {"question": "…", "conversation": 1}'
+
+    question: str
+    conversation: Annotated[int, Field(ge=1, le=LARGEST_ID)] | None = None
 
 
 async def signed_in(request: Request) -> Runtime:
@@ -60,6 +113,18 @@ async def tell(_request: Request, error: RagAppError) -> JSONResponse:
     return JSONResponse({"error": str(error)}, status)
 
 
+@api.exception_handler(HTTPException)
+async def refuse(_request: Request, error: HTTPException) -> JSONResponse:
+    """Answer what is refused in the same shape as an error of ours."""
+    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+
+
+@api.exception_handler(RequestValidationError)
+async def correct(_request: Request, error: RequestValidationError) -> JSONResponse:
+    """Say which part of a request cannot be used."""
+    return JSONResponse({"error": _first(error)}, 422)
+
+
 @api.get("/api/health")
 async def health() -> dict[str, str]:
     """Answer as soon as the library can be asked."""
@@ -71,10 +136,13 @@ async def health() -> dict[str, str]:
 async def login(request: Request) -> JSONResponse:
     """Give a session to whoever knows the password."""
     settings = current().settings
-    body = await request.json()
-    given = body.get("password") if isinstance(body, dict) else None
-    if not isinstance(given, str) or not access.is_password(settings, given):
-        await asyncio.sleep(WRONG_PASSWORD_SECONDS)
+    given = await Login.read(request)
+    is_right = await _sign_in.check(settings, given.password)
+    if is_right is None:
+        raise HTTPException(
+            429, "Too many are signing in: wait a moment.", {"Retry-After": str(RETRY_SECONDS)}
+        )
+    if not is_right:
         return JSONResponse({"error": "This is not the password."}, 401)
     response = JSONResponse({"status": "ok"})
     response.set_cookie(
@@ -101,11 +169,13 @@ async def upload(request: Request, runtime: SignedIn, name: str) -> JSONResponse
     """Take one file as it streams in, and queue it."""
     if request.headers.get("x-pincite") != "1":
         raise HTTPException(403, "Uploads come from Pincite's own page.")
-    if int(request.headers.get("content-length") or 0) > LARGEST_UPLOAD_BYTES:
+    length = request.headers.get("content-length") or "0"
+    if not length.isdecimal():
+        raise HTTPException(400, "Content-Length must be a whole number.")
+    if len(length) > 18 or int(length) > LARGEST_UPLOAD_BYTES:
         raise HTTPException(413, "This file is larger than 2 GB.")
     name = PurePath(name.replace("\\", "/").replace("\x00", "")).name or "file"
-    folder = runtime.settings.home / "uploads"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = await asyncio.to_thread(make_private, runtime.settings.uploads_dir)
     with tempfile.NamedTemporaryFile(dir=folder) as part:
         received = 0
         try:
@@ -124,7 +194,7 @@ async def upload(request: Request, runtime: SignedIn, name: str) -> JSONResponse
 
 
 @api.get("/api/versions/{version_id}/file")
-async def version_file(version_id: int, runtime: SignedIn) -> Response:
+async def version_file(version_id: Id, runtime: SignedIn) -> Response:
     """Send the original file, in ranges where asked; never as a page of our own origin."""
     version = await evidence.get_version(runtime.database, runtime.workspace_id, version_id)
     path = await _path(runtime, version)
@@ -138,15 +208,15 @@ async def version_file(version_id: int, runtime: SignedIn) -> Response:
 
 @api.get("/api/versions/{version_id}/pages/{page}.png")
 async def page_image(
-    version_id: int,
-    page: int,
+    version_id: Id,
+    page: PageNumber,
     runtime: SignedIn,
     width: Annotated[int, Query(ge=PAGE_WIDTHS[0], le=PAGE_WIDTHS[1])] = 900,
 ) -> Response:
     """Draw a page of a PDF; page numbers are physical and count from 1."""
     version = await evidence.get_version(runtime.database, runtime.workspace_id, version_id)
     _check_page(version, page)
-    image = await asyncio.to_thread(_pages.render_page, await _path(runtime, version), page, width)
+    image = await _draw(_pages.render_page, await _path(runtime, version), page, width)
     # a version never changes, so neither does its page
     headers = {"Cache-Control": "private, max-age=86400"}
     return Response(image, media_type="image/png", headers=headers)
@@ -154,7 +224,7 @@ async def page_image(
 
 @api.get("/api/versions/{version_id}/pages/{page}/marks")
 async def page_marks(
-    version_id: int, page: int, runtime: SignedIn, start: int, end: int
+    version_id: Id, page: PageNumber, runtime: SignedIn, start: Offset, end: Offset
 ) -> dict[str, Any]:
     """Return where on a page the words `start:end` of the content stand, as fractions of it."""
     version = await evidence.get_version(runtime.database, runtime.workspace_id, version_id)
@@ -164,7 +234,7 @@ async def page_marks(
     start, end = max(start, first), min(end, last)
     if start >= end:
         return {"boxes": []}
-    boxes = await asyncio.to_thread(
+    boxes = await _draw(
         _pages.mark_boxes,
         await _path(runtime, version),
         page,
@@ -179,38 +249,38 @@ async def search(
     runtime: SignedIn, question: str, limit: Annotated[int, Query(ge=1, le=100)] = 10
 ) -> dict[str, Any]:
     """Return the passages nearest to a question."""
-    options = pipeline.QueryOptions(candidates=limit)
-    found = await pipeline.retrieve(runtime.query, question, options)
-    return {
-        "question": question,
-        "snapshot": found.scope.snapshot,
-        "embedding_model": runtime.provider.embedder.model.name,
-        "passages": [chat.describe_passage(passage) for passage in found.passages],
-    }
+    _check_question(question)
+    return await chat.search(runtime, question, QueryOptions(candidates=limit))
+
+
+class EventStream(StreamingResponse):
+    """Events as they come; their source is closed however the sending ends."""
+
+    def __init__(self, events: AsyncGenerator[str, None]) -> None:
+        super().__init__(
+            events, media_type="text/event-stream", headers={"Cache-Control": "no-cache"}
+        )
+        self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send them."""
+        async with contextlib.aclosing(self._events):
+            await super().__call__(scope, receive, send)
 
 
 @api.post("/api/ask")
-async def ask(request: Request, runtime: SignedIn) -> StreamingResponse:
+async def ask(request: Request, runtime: SignedIn) -> EventStream:
     """Answer a question as server-sent events: the same events the page sees."""
-    body = await request.json()
-    question = body.get("question") if isinstance(body, dict) else None
-    if not isinstance(question, str) or not question.strip():
-        raise HTTPException(422, 'Send {"question": "…"}.')
-    conversation = body.get("conversation")
-    turn = chat.take_turn(
-        runtime,
-        conversation if isinstance(conversation, int) else None,
-        question,
-    )
+    asked = await Question.read(request)
+    _check_question(asked.question)
+    return EventStream(_as_text(await chat.open_turn(runtime, asked.conversation, asked.question)))
 
-    async def events() -> AsyncIterator[str]:
-        async for event in turn:
+
+async def _as_text(events: AsyncGenerator[Event, None]) -> AsyncGenerator[str, None]:
+    async with contextlib.aclosing(events):
+        async for event in events:
             name = type(event).__name__.lower()
             yield f"event: {name}\ndata: {json.dumps(_event(event), default=str)}\n\n"
-
-    return StreamingResponse(
-        events(), media_type="text/event-stream", headers={"Cache-Control": "no-cache"}
-    )
 
 
 def _event(event: object) -> object:
@@ -231,6 +301,23 @@ def _event(event: object) -> object:
     raise AssertionError(event)
 
 
+def _check_question(question: str) -> None:
+    if not clean_question(question):
+        raise HTTPException(422, "The question is empty.")
+
+
+def _first(error: RequestValidationError | ValidationError) -> str:
+    """Return what is wrong first as a sentence, without the value, which may not be printable."""
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part not in {"path", "query"})
+    return f"{where}: {first['msg']}." if where else f"{first['msg']}."
+
+
+async def _draw(function: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_drawing, partial(function, *arguments, **options))
+
+
 async def _path(runtime: Runtime, version: Version) -> Path:
     if not version.file_key:
         raise NotFoundError("This document has no file: it was read from the web.")
@@ -245,9 +332,6 @@ def _check_page(version: Version, page: int) -> None:
         raise NotFoundError(f'"{version.title}" has no page {page}.')
 
 
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-
-
 def guard(app: Any) -> Any:
     """Wrap an ASGI app so that it answers only for hosts that are ours.
 
@@ -255,7 +339,7 @@ def guard(app: Any) -> Any:
     """
     settings = load_settings()
 
-    async def guarded(scope: dict[str, Any], receive: Any, send: Send) -> None:
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in {"http", "websocket"} and not settings.password:
             host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
             if access.host_name(host) not in access.LOCAL_HOSTS:
@@ -266,7 +350,7 @@ def guard(app: Any) -> Any:
     return guarded
 
 
-async def _refuse(scope: dict[str, Any], send: Send) -> None:
+async def _refuse(scope: Scope, send: Send) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return

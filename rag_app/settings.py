@@ -50,6 +50,11 @@ class Settings:
         return self.home / "files"
 
     @property
+    def uploads_dir(self) -> Path:
+        """Where a file lies while the browser sends it."""
+        return self.home / "uploads"
+
+    @property
     def logs_dir(self) -> Path:
         """Where the processes write what they did."""
         return self.home / "logs"

@@ -44,9 +44,3 @@ class PageImages:
         if "missing" in header:
             raise NotFoundError(f"There is no page {page}: the last one is {header['missing']}.")
         return header, payload
-
-
-_images = PageImages()
-render_page = _images.render_page
-mark_boxes = _images.mark_boxes
-close = _images.close

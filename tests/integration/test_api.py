@@ -1,7 +1,11 @@
 """Routes over real HTTP: who may ask, uploads, pages with marks, streamed answers."""
 
+import asyncio
 import json
 import re
+import stat
+import threading
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +13,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from rag_app import access, chat
+from rag_app import api as routes
 from rag_app.api import api, guard
-from rag_app.library import documents
+from rag_app.library import conversations, documents
+from rag_app.providers.fake import FakeChat
 from rag_app.runtime import Runtime, open_runtime
 from rag_app.settings import Settings
 from tests.support.ingesting import add_path, add_text
@@ -159,3 +166,213 @@ async def test_a_name_that_is_not_ours_gets_no_page(runtime: Runtime) -> None:
     transport = httpx.ASGITransport(app=guard(api))
     async with httpx.AsyncClient(transport=transport, base_url="http://rebound.example") as client:
         assert (await client.get("/api/health")).status_code == 421
+
+
+LARGE = 2**63
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'"open sesame"',
+        b"{}",
+        b'{"password": 1, "question": 1}',
+        b'{"password": "\\ud83d", "question": "\\ud83d"}',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"question": "  "}',
+        b'{"question": "\\u0000"}',
+    ],
+)
+@pytest.mark.parametrize("route", ["/api/login", "/api/ask"])
+async def test_a_body_of_another_shape_is_refused_with_a_sentence(
+    client: httpx.AsyncClient, route: str, body: bytes
+) -> None:
+    reply = await client.post(route, content=body, headers={"Content-Type": "application/json"})
+
+    assert reply.status_code == 422, reply.text
+    assert reply.json()["error"].endswith(".")
+
+
+async def test_a_body_without_end_is_not_taken_in(client: httpx.AsyncClient) -> None:
+    reply = await client.post("/api/login", content=b" " * 2_000_000)
+
+    assert reply.status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("conversation", "status"),
+    [
+        (12_345, 404),
+        (LARGE - 1, 404),
+        (LARGE, 422),
+        (10**400, 422),
+        (0, 422),
+        (-1, 422),
+        (True, 422),
+        (1.5, 422),
+        ("1", 422),
+        ([1], 422),
+    ],
+)
+async def test_a_conversation_that_is_none_is_told_before_the_stream_begins(
+    client: httpx.AsyncClient, conversation: object, status: int
+) -> None:
+    reply = await client.post("/api/ask", json={"question": "Who?", "conversation": conversation})
+
+    assert reply.status_code == status, reply.text
+    assert reply.json()["error"].endswith(".")
+
+
+async def test_a_question_goes_on_in_its_conversation(
+    runtime: Runtime, client: httpx.AsyncClient
+) -> None:
+    conversation = await conversations.start_conversation(
+        runtime.database, runtime.workspace_id, "bees"
+    )
+    await client.post("/api/ask", json={"question": "Who?", "conversation": conversation})
+    await client.post("/api/ask", json={"question": "Why?", "conversation": None})
+
+    turns = await conversations.list_turns(runtime.database, runtime.workspace_id, conversation)
+    assert [turn.question for turn in turns] == ["Who?"]
+
+
+@pytest.mark.parametrize(
+    ("route", "status"),
+    [
+        (f"/api/versions/{LARGE}/file", 422),
+        (f"/api/versions/{LARGE - 1}/file", 404),
+        ("/api/versions/-1/file", 422),
+        (f"/api/versions/{'9' * 5000}/file", 422),
+        (f"/api/versions/1/pages/{LARGE}.png", 422),
+        (f"/api/versions/{LARGE}/pages/1.png", 422),
+        ("/api/versions/1/pages/1.png?width=1e999", 422),
+        (f"/api/versions/1/pages/1.png?width={LARGE}", 422),
+        (f"/api/versions/1/pages/1/marks?start=0&end={LARGE}", 422),
+        (f"/api/versions/1/pages/1/marks?start=-{LARGE}0&end=1", 422),
+        (f"/api/search?question=a&limit={LARGE}", 422),
+        ("/api/search?question=a&limit=0", 422),
+        ("/api/search?question=%20", 422),
+        ("/api/search?question=a%00b", 200),
+        ("/api/search?question=%ED%A0%BD", 200),
+    ],
+)
+async def test_no_number_is_too_large_to_be_told_so(
+    client: httpx.AsyncClient, route: str, status: int
+) -> None:
+    reply = await client.get(route)
+
+    assert reply.status_code == status, reply.text
+    assert status == 200 or reply.json()["error"].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ({"Origin": "http://["}, 401),
+        ({"Content-Length": "abc"}, 400),
+        ({"Content-Length": b"\xb2"}, 400),
+        ({"Content-Length": "-1"}, 400),
+        ({"Content-Length": str(3 << 30)}, 413),
+        ({"Content-Length": "9" * 5000}, 413),
+    ],
+)
+async def test_no_header_can_break_an_upload(
+    client: httpx.AsyncClient, header: dict[str, str | bytes], status: int
+) -> None:
+    reply = await client.put(
+        "/api/uploads", params={"name": "a.md"}, content=b"text", headers={**HEADERS, **header}
+    )
+
+    assert reply.status_code == status
+
+
+async def test_an_upload_passes_through_a_folder_of_this_user_alone(
+    runtime: Runtime, client: httpx.AsyncClient
+) -> None:
+    await client.put("/api/uploads", params={"name": "a.md"}, content=b"text", headers=HEADERS)
+
+    folders = (runtime.settings.uploads_dir, runtime.settings.files_dir)
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in folders] == [0o700, 0o700]
+    assert list(runtime.settings.uploads_dir.iterdir()) == []
+
+
+async def test_guesses_at_the_password_wait_for_each_other(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "WRONG_PASSWORD_SECONDS", 0.1)
+    transport = httpx.ASGITransport(app=api)
+    async with (
+        open_runtime(replace(settings, password="open sesame")),
+        httpx.AsyncClient(transport=transport, base_url="http://library.example") as client,
+    ):
+        guess = {"password": "guess"}
+        started = time.monotonic()
+        replies = await asyncio.gather(*(client.post("/api/login", json=guess) for _ in range(15)))
+        took = time.monotonic() - started
+        right = await client.post("/api/login", json={"password": "open sesame"})
+
+    assert sorted(reply.status_code for reply in replies) == [401] * 10 + [429] * 5
+    assert took >= 10 * 0.1
+    assert right.status_code == 200
+
+
+async def test_a_page_that_takes_long_to_draw_holds_up_nothing_else(
+    runtime: Runtime,
+    client: httpx.AsyncClient,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    document = await add_path(runtime, write_pdf(tmp_path / "bees.pdf", ["One queen."]))
+    done = threading.Event()
+
+    def draw(*_: object) -> bytes:
+        done.wait(20)
+        return b"image"
+
+    monkeypatch.setattr(routes._pages, "render_page", draw)
+    page = f"/api/versions/{document.version_id}/pages/1.png"
+    drawing = [asyncio.create_task(client.get(page)) for _ in range(40)]
+    await asyncio.sleep(0.5)
+    try:
+        async with asyncio.timeout(5):
+            assert await asyncio.to_thread(lambda: "free") == "free"
+    finally:
+        done.set()
+
+    assert {(await reply).status_code for reply in drawing} == {200}
+
+
+async def test_a_client_that_hangs_up_leaves_a_stopped_turn(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    await add_text(runtime, tmp_path, "bees.md", "# Bees\n\nA colony has one queen.")
+    model = FakeChat(["word " * 500], piece_delay_seconds=0.02)
+    asked = replace(
+        runtime, query=replace(runtime.query, provider=replace(runtime.provider, chat_model=model))
+    )
+    stream = routes.EventStream(
+        routes._as_text(await chat.open_turn(asked, None, "How many queens?"))
+    )
+    gone = asyncio.Event()
+
+    async def receive() -> dict[str, str]:
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict[str, bytes]) -> None:
+        if b"event: delta" in message.get("body", b""):
+            gone.set()
+
+    async with asyncio.timeout(10):
+        await stream({"type": "http", "asgi": {"spec_version": "2.3"}}, receive, send)
+        await asyncio.gather(*(live.task for live in chat._live.values() if live.task))
+
+    [conversation] = await conversations.list_conversations(runtime.database, runtime.workspace_id)
+    [turn] = await conversations.list_turns(runtime.database, runtime.workspace_id, conversation.id)
+    assert turn.status == "stopped"
+    assert turn.answer.startswith("word")
