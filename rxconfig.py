@@ -8,12 +8,9 @@ from rag_app.settings import DEFAULT_PORT
 from rag_app.ui.same_origin import SameOriginPlugin
 
 PORT = os.environ.get("PINCITE_PORT") or str(DEFAULT_PORT)
-HOSTS = dict.fromkeys(("127.0.0.1", "localhost", "[::1]", os.environ.get("PINCITE_HOST", "")))
-# Other sites must not open the websocket, so each origin is named: PINCITE_ORIGINS adds some.
-ORIGINS = [
-    *(f"http://{host}:{PORT}" for host in HOSTS if host),
-    *(origin.strip() for origin in os.environ.get("PINCITE_ORIGINS", "").split(",") if origin),
-]
+# Other sites must not open the websocket, so each origin is named; `rag_app.rag_app` lets in what
+# this list cannot hold: the other addresses of the machine.
+ORIGINS = [f"http://{host}:{PORT}" for host in ("127.0.0.1", "localhost", "[::1]")]
 
 config = rx.Config(
     app_name="rag_app",

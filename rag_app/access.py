@@ -12,7 +12,6 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Collection
 from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -57,8 +56,10 @@ class SignIn:
 def may_ask(settings: Settings, cookie_header: str, host_header: str, origin: str = "") -> bool:
     """Say whether a request may be answered."""
     if settings.password:
-        return is_valid_session(settings, cookie_header) and is_same_origin(origin, host_header)
-    return host_name(host_header) in LOCAL_HOSTS and is_same_origin(origin, host_header)
+        return is_valid_session(settings, cookie_header) and is_our_page(
+            settings, origin, host_header
+        )
+    return host_name(host_header) in LOCAL_HOSTS and is_our_page(settings, origin, host_header)
 
 
 def is_valid_session(settings: Settings, cookie_header: str) -> bool:
@@ -94,20 +95,18 @@ def host_name(host_header: str) -> str:
         return ""
 
 
-def is_same_origin(origin: str, host_header: str) -> bool:
-    """Say whether a browser sent the request from our own page; other clients name no origin."""
+def is_our_page(settings: Settings, origin: str, host_header: str) -> bool:
+    """Say whether a browser sent the request from our own page; other clients name no origin.
+
+    The page may be opened at any name or address of the machine. Only those of a proxy that does
+    not pass the Host header on have to be set.
+    """
+    if not origin or origin in settings.origins:
+        return True
     try:
-        return not origin or urlsplit(origin).netloc == host_header
+        return urlsplit(origin).netloc == host_header
     except ValueError:
         return False
-
-
-def may_connect(origin: str | None, host_header: str, named: Collection[str]) -> bool:
-    """Say whether a page may open the websocket: one of ours, at whatever address it was opened.
-
-    `named` holds the origins of a proxy that does not pass the Host header on.
-    """
-    return origin is None or origin in named or is_same_origin(origin, host_header)
 
 
 def _sign(settings: Settings, issued: str) -> str:

@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 import reflex as rx
 
-from rag_app import chat
+from rag_app import access, chat
 from rag_app.api import api, guard
+from rag_app.library.files import remove_leftovers
 from rag_app.runtime import open_runtime
 from rag_app.settings import load_settings
 from rag_app.ui.content_policy import with_policy
@@ -31,6 +32,8 @@ ENTER = [SessionState.enter, ConversationsState.load]
 async def running() -> AsyncIterator[None]:
     """Keep everything open that the pages need, from the first request to the last."""
     async with open_runtime(load_settings()) as runtime:
+        await asyncio.to_thread(remove_leftovers, runtime.settings.uploads_dir)
+        await asyncio.to_thread(runtime.files.sweep)
         telling = asyncio.create_task(tell_pages(app, runtime), name="tell pages")
         try:
             yield
@@ -38,6 +41,15 @@ async def running() -> AsyncIterator[None]:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
             await chat.stop_all_turns(runtime)
+
+
+def may_connect(origin: str | None, environ: Mapping[str, str]) -> bool:
+    """Let the pages in at whatever address of this machine they were opened."""
+    return (
+        origin is None
+        or origin in rx.config.get_config().cors_allowed_origins
+        or access.is_our_page(load_settings(), origin, environ.get("HTTP_HOST", ""))
+    )
 
 
 app = rx.App(
@@ -53,6 +65,8 @@ app = rx.App(
     stylesheets=["/pincite.css"],
     toaster=None,
 )
+# Reflex can only compare with a list, which cannot hold every name and address of the machine
+app.sio.eio.cors_allowed_origins = may_connect
 app.add_page(
     chat_page,
     route="/",

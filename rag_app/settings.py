@@ -38,6 +38,8 @@ class Settings:
     transcript_languages: tuple[str, ...] = ("en", "de")
     youtube_url: str = ""
     allowed_addresses: tuple[str, ...] = field(default=())
+    origins: tuple[str, ...] = field(default=())
+    """Where a proxy shows the page."""
     chromium: str = ""
     embedding_threads: int = 2
     is_served: bool = False
@@ -80,6 +82,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         transcript_languages=_names(env, "PINCITE_TRANSCRIPT_LANGUAGES", ("en", "de")),
         youtube_url=env.get("PINCITE_YOUTUBE_URL", ""),
         allowed_addresses=_names(env, "PINCITE_ALLOWED_ADDRESSES", ()),
+        origins=tuple(name.rstrip("/") for name in _names(env, "PINCITE_ORIGINS", ())),
         chromium=env.get("PINCITE_CHROMIUM", ""),
         is_served=bool(env.get("PINCITE_SERVED")),
         embedding_threads=_whole_number(env, "PINCITE_EMBEDDING_THREADS", 2),

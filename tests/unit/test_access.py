@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rag_app import access
-from rag_app.access import SignIn, is_password, is_valid_session, may_ask, may_connect, new_session
-from rag_app.settings import Settings
+from rag_app.access import SignIn, is_our_page, is_password, is_valid_session, may_ask, new_session
+from rag_app.settings import Settings, load_settings
 
 HOST = "127.0.0.1:3000"
 LAN = "192.168.1.20:3000"
@@ -46,7 +46,6 @@ def test_only_our_own_page_may_send(tmp_path: Path, origin: str, allowed: bool) 
 @pytest.mark.parametrize(
     ("origin", "host", "allowed"),
     [
-        (None, HOST, True),
         (f"http://{HOST}", HOST, True),
         (f"http://{LAN}", LAN, True),
         ("http://nas.fritz.box:3000", "nas.fritz.box:3000", True),
@@ -59,10 +58,21 @@ def test_only_our_own_page_may_send(tmp_path: Path, origin: str, allowed: bool) 
         ("http://[", HOST, False),
     ],
 )
-def test_the_websocket_opens_for_pages_of_its_own_address(
-    origin: str | None, host: str, allowed: bool
+def test_our_page_may_be_opened_at_any_address_of_the_machine(
+    tmp_path: Path, origin: str, host: str, allowed: bool
 ) -> None:
-    assert may_connect(origin, host, ["https://library.example"]) is allowed
+    settings = Settings(home=tmp_path, origins=("https://library.example",))
+
+    assert is_our_page(settings, origin, host) is allowed
+
+
+def test_a_proxy_that_keeps_the_host_to_itself_is_named(tmp_path: Path) -> None:
+    settings = load_settings(
+        {"PINCITE_HOME": str(tmp_path), "PINCITE_ORIGINS": "https://a.example, https://b.example/"}
+    )
+
+    assert may_ask(settings, "", HOST, "https://b.example")
+    assert not may_ask(settings, "", HOST, "https://c.example")
 
 
 def test_a_session_holds_until_the_password_changes(locked: Settings) -> None:
