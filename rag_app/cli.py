@@ -75,10 +75,21 @@ def build_parser() -> argparse.ArgumentParser:
 
     _command(commands, "snapshots", "list the states the library has been in", list_states)
 
-    evaluate = _command(commands, "evaluate", "measure retrieval on a BEIR folder", evaluate_folder)
-    evaluate.add_argument("folder", type=Path)
-    evaluate.add_argument(
-        "--compare", default="vector,text,hybrid", metavar="NAME,NAME", help="configurations"
+    measure = _command(commands, "evaluate", "measure how well passages are found", evaluate)
+    measure.add_argument("folder", type=Path, nargs="?", help="a set in BEIR form")
+    measure.add_argument("--golden", action="store_true", help="your own questions instead")
+    measure.add_argument(
+        "--compare",
+        default="vector,text,hybrid",
+        metavar="NAME,NAME",
+        help="configurations, such as hybrid+weight=0.7 or hybrid+rerank",
+    )
+    measure.add_argument(
+        "--floor",
+        action="append",
+        default=[],
+        metavar="MEASURE=VALUE",
+        help="exit with 1 below it, as in mrr@10=0.9 or rrf:recall@10=0.95",
     )
     return parser
 
@@ -272,17 +283,44 @@ async def list_states(settings: Settings, parsed: argparse.Namespace) -> int:
     return 0
 
 
-async def evaluate_folder(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Measure retrieval on a folder in BEIR form."""
-    from rag_app.evaluation import runner
+async def evaluate(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Measure retrieval on a folder in BEIR form, or on the person's own questions."""
+    from rag_app.errors import EvaluationSetError, SettingsError
+    from rag_app.evaluation import history, runner
+    from rag_app.evaluation.beir import check_folder
+    from rag_app.evaluation.configurations import parse_configurations
 
-    names = [name.strip() for name in parsed.compare.split(",") if name.strip()]
+    try:
+        configurations = parse_configurations(parsed.compare)
+        floors = runner.parse_floors(parsed.floor, configurations)
+        if (parsed.folder is None) != parsed.golden:
+            raise SettingsError("Name a folder in BEIR form, or --golden for your own questions.")
+    except SettingsError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    if parsed.folder is not None:
+        check_folder(parsed.folder)  # said before a database starts
     async with _runtime(settings, parsed) as runtime:
-        report = await runner.evaluate(runtime, parsed.folder, names, _report_to_stderr)
+        arguments = (runtime, configurations, _report_to_stderr)
+        report = (
+            await runner.evaluate_golden(*arguments)
+            if parsed.golden
+            else await runner.evaluate_folder(*arguments, folder=parsed.folder)
+        )
+        run_id = await history.begin_run(
+            runtime.database,
+            runtime.workspace_id,
+            name=report["set"],
+            configurations=parsed.compare,
+        )
+        await history.finish_run(runtime.database, run_id, status="done", report=report)
     if _as_json(parsed):
         _print_json(report)
     else:
         _print(runner.table(report))
+    below = runner.failed_floors(report, floors)
+    if below:
+        raise EvaluationSetError(" ".join(below))
     return 0
 
 
@@ -420,7 +458,7 @@ def _place(passage: Any, page: int | None = None, second: int | None = None) -> 
     return f"{passage.title}, {heading}" if heading else passage.title
 
 
-def _report_to_stderr(step: str, done: int, total: int) -> None:
+async def _report_to_stderr(step: str, done: int, total: int) -> None:
     if sys.stderr.isatty() and done % 20 == 0:
         sys.stderr.write(f"\r{step} {done} of {total}   ")
 

@@ -349,3 +349,22 @@ class GoldenQuestion(SQLModel, table=True):
     question: str
     expected: dict = _json()
     created_at: datetime = _now()
+
+
+class EvaluationRun(SQLModel, table=True):
+    """One evaluation: which configurations on which questions, how far it is, what came out."""
+
+    __tablename__ = "evaluation_run"
+    __table_args__ = (CheckConstraint("status in ('running', 'done', 'stopped', 'failed')"),)
+
+    id: int = _identity()
+    workspace_id: int = _reference("workspace.id")
+    name: str
+    configurations: str
+    status: str = _words("running")
+    step: str = _words()
+    progress: float = Field(default=0, sa_column_kwargs={"server_default": "0"})
+    error: str | None = None
+    report: dict = _json()
+    created_at: datetime = _now()
+    updated_at: datetime = _now()

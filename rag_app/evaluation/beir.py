@@ -48,8 +48,7 @@ class EvaluationSet:
 
 def read_evaluation_set(folder: Path, *, split: str = "test") -> EvaluationSet:
     """Read the folder; raise EvaluationSetError that names the file and the line."""
-    if not folder.is_dir():
-        raise EvaluationSetError(f"There is no folder {folder}: name one in BEIR form.")
+    check_folder(folder, split=split)
     corpus_path = _find(folder, "corpus.jsonl")
     documents = tuple(
         EvaluationDocument(
@@ -83,6 +82,14 @@ def read_evaluation_set(folder: Path, *, split: str = "test") -> EvaluationSet:
         judgements=judgements,
         missing_documents=tuple(sorted(judged - known)),
     )
+
+
+def check_folder(folder: Path, *, split: str = "test") -> None:
+    """Raise EvaluationSetError when a folder does not hold the files of a set."""
+    if not folder.is_dir():
+        raise EvaluationSetError(f"There is no folder {folder}: name one in BEIR form.")
+    for name in ("corpus.jsonl", "queries.jsonl", f"qrels/{split}.tsv"):
+        _find(folder, name)
 
 
 def _find(folder: Path, name: str) -> Path:

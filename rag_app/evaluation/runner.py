@@ -1,93 +1,192 @@
-"""Runs a question set through the query plane, one configuration after the other."""
+"""Runs questions whose right place is known through the query plane, one way after the other."""
 
-import hashlib
+import random
+import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_app.errors import SettingsError
-from rag_app.evaluation import metrics
-from rag_app.evaluation.beir import EvaluationDocument, EvaluationSet, read_evaluation_set
-from rag_app.ingestion import storing
-from rag_app.ingestion.chunking import split
-from rag_app.ingestion.content import Extracted, clean
-from rag_app.library import snapshots
-from rag_app.query import pipeline
-from rag_app.query.pipeline import Query, QueryOptions
+from rag_app.errors import EvaluationSetError, SettingsError
+from rag_app.evaluation import golden, metrics
+from rag_app.evaluation.beir import read_evaluation_set
+from rag_app.evaluation.configurations import Configuration
+from rag_app.evaluation.corpus import OnProgress, say_nothing, store_corpus
+from rag_app.language import detect_language
+from rag_app.lexemes import IDENTIFIER, question_text
+from rag_app.query import pipeline, reranking
+from rag_app.query.pipeline import Query
+from rag_app.query.results import Passage
+from rag_app.query.syntax import parse_question
 from rag_app.runtime import Runtime
 
-CONFIGURATIONS: Mapping[str, QueryOptions] = {
-    "vector": QueryOptions(fusion="vector"),
-    "text": QueryOptions(fusion="text"),
-    "hybrid": QueryOptions(),
-    "rrf": QueryOptions(fusion="rrf"),
-    "gated-rrf": QueryOptions(fusion="gated-rrf"),
-}
-LAYOUT = 2  # raised when the way a corpus is stored changes, so that it is stored anew
+REFERENCE = "hybrid"
+COMPARED = ("mrr@10", "recall@10")
+FEW_WORDS = 4
+_FLOOR = re.compile(r"(?:(?P<name>[^:]+):)?(?P<measure>[^=:]+)=(?P<value>0?\.\d+|[01])")
 
-ADD_WORKSPACE = """
-insert into workspace (name) values (%s) on conflict (name) do update set name = excluded.name
-returning id
-"""
-
-ADD_DOCUMENT = """
-insert into document (workspace_id, source_type, uri, title, status)
-values (%s, 'markdown', %s, %s, 'ready') on conflict (workspace_id, uri) where removed_at is null
-do update set title = excluded.title returning id
-"""
-
-# every version of the workspace, and whether a snapshot shows it
-STORED = """
-select v.id as version_id, d.id as document_id, d.uri, d.title,
-       exists (select 1 from membership m where m.version_id = v.id) as is_live
-from document_version v join document d on d.id = v.document_id
-where v.workspace_id = %s order by v.id
-"""
+Identify = Callable[[Sequence[Passage]], list[str]]
+"""Returns what each passage is called in the judgements, best first."""
 
 
-async def evaluate(
+@dataclass(frozen=True)
+class JudgedQuestion:
+    """A question, the places that answer it, and how a passage is recognised as one of them."""
+
+    id: str
+    text: str
+    judgements: Mapping[str, int]
+    identify: Identify
+    language: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a measure of a configuration must reach, from 0 to 1."""
+
+    configuration: str
+    measure: str
+    value: float
+
+
+async def evaluate_folder(
     runtime: Runtime,
+    configurations: Sequence[Configuration],
+    on_progress: OnProgress = say_nothing,
+    *,
     folder: Path,
-    names: Sequence[str],
-    on_progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> dict[str, Any]:
-    """Return the measures of each named configuration on a folder in BEIR form.
-
-    `on_progress` is called with a step, what is done of it and what there is in all.
-    """
-    unknown = [name for name in names if name not in CONFIGURATIONS]
-    if unknown:
-        raise SettingsError(
-            f"There is no configuration {unknown[0]!r}: take any of {', '.join(CONFIGURATIONS)}."
-        )
+    """Return the measures of each configuration on a folder in BEIR form."""
     evaluation_set = read_evaluation_set(folder)
-    query, uris = await _store_corpus(runtime, evaluation_set, on_progress)
-    rankings: dict[str, dict[str, list[str]]] = {name: {} for name in names}
-    times: dict[str, list[float]] = {name: [] for name in names}
-    for done, question in enumerate(evaluation_set.questions):
-        on_progress("ask", done, len(evaluation_set.questions))
-        for name in names:  # alternating, so that a busy moment hits all alike
-            started = time.perf_counter()
-            found = await pipeline.retrieve(query, question.text, CONFIGURATIONS[name])
-            times[name].append((time.perf_counter() - started) * 1000)
-            rankings[name][question.id] = metrics.unique(
-                uris[passage.document_id] for passage in found.passages
+    queries: dict[int | None, tuple[Query, Mapping[int, str]]] = {}
+    for configuration in configurations:
+        if configuration.chunk_tokens not in queries:
+            queries[configuration.chunk_tokens] = await store_corpus(
+                runtime, evaluation_set, on_progress, chunk_tokens=configuration.chunk_tokens
             )
+
+    def identify(passages: Sequence[Passage]) -> list[str]:
+        return metrics.unique(uris[passage.document_id] for passage in passages)
+
+    uris = {document: uri for _, named in queries.values() for document, uri in named.items()}
+    questions = [
+        JudgedQuestion(
+            question.id,
+            question.text,
+            evaluation_set.judgements[question.id],
+            identify,
+            str(question.metadata.get("language") or detect_language(question.text) or "unclear"),
+            str(question.metadata.get("kind") or kind_of(question.text)),
+        )
+        for question in evaluation_set.questions
+    ]
+    report = await _measure_all(
+        {name: query for name, (query, _) in queries.items()},
+        questions,
+        configurations,
+        on_progress,
+    )
     return {
         "set": evaluation_set.name,
         "documents": len(evaluation_set.documents),
-        "questions": len(evaluation_set.questions),
-        "embedding_model": query.provider.embedder.model.name,
-        "configurations": {
-            name: _measures(rankings[name], evaluation_set, times[name]) for name in names
-        },
+        "questions": len(questions),
+        "missing_documents": len(evaluation_set.missing_documents),
+        "embedding_model": runtime.provider.embedder.model.name,
+        **report,
     }
 
 
+async def evaluate_golden(
+    runtime: Runtime,
+    configurations: Sequence[Configuration],
+    on_progress: OnProgress = say_nothing,
+) -> dict[str, Any]:
+    """Return the measures of each configuration on the person's own questions.
+
+    Counted are those whose place is known and still in the library; the others are named.
+    """
+    if any(configuration.chunk_tokens for configuration in configurations):
+        raise EvaluationSetError(
+            "Your own library is split as it is: compare chunk sizes on a folder in BEIR form."
+        )
+    found = await golden.list_questions(runtime.database, runtime.workspace_id)
+    usable = [question for question in found if question.is_usable]
+    if not usable:
+        raise EvaluationSetError(
+            "There is no question yet whose right place is known: mark an answer as right, or "
+            "name the place of one that was wrong."
+        )
+    questions = [
+        JudgedQuestion(
+            str(question.id),
+            question.question,
+            {f"place {number}": 1 for number in range(len(question.places))},
+            question.identify,
+            detect_language(question.question) or "unclear",
+            kind_of(question.question),
+        )
+        for question in usable
+    ]
+    report = await _measure_all({None: runtime.query}, questions, configurations, on_progress)
+    return {
+        "set": golden.SET_NAME,
+        "documents": len({place.document_id for q in usable for place in q.places}),
+        "questions": len(questions),
+        "open_questions": [question.question for question in found if not question.is_usable],
+        "embedding_model": runtime.provider.embedder.model.name,
+        **report,
+    }
+
+
+def parse_floors(texts: Sequence[str], configurations: Sequence[Configuration]) -> list[Floor]:
+    """Read floors such as `mrr@10=0.9` or `rrf:recall@10=0.95`; raise SettingsError.
+
+    Without a name a floor is for `hybrid`, or for the first configuration where that is not run.
+    """
+    names = [configuration.name for configuration in configurations]
+    floors = []
+    for text in texts:
+        match = _FLOOR.fullmatch(text)
+        if not match or match["measure"] not in metrics.MEASURES:
+            raise SettingsError(
+                f"{text!r} is no floor: say one as in mrr@10=0.9, with a measure among "
+                f"{', '.join(metrics.MEASURES)}."
+            )
+        name = match["name"] or (REFERENCE if REFERENCE in names else names[0])
+        if name not in names:
+            raise SettingsError(f"The floor {text!r} is for {name}, which is not compared.")
+        floors.append(Floor(name, match["measure"], float(match["value"])))
+    return floors
+
+
+def failed_floors(report: Mapping[str, Any], floors: Sequence[Floor]) -> list[str]:
+    """Return a sentence for each measure that is below its floor."""
+    sentences = []
+    for floor in floors:
+        found = report["configurations"][floor.configuration][floor.measure]
+        if found < floor.value:
+            sentences.append(
+                f"{floor.measure} of {floor.configuration} is {100 * found:.1f} %, below the "
+                f"floor of {100 * floor.value:.1f} %."
+            )
+    return sentences
+
+
+def kind_of(question: str) -> str:
+    """Return what kind of question this is: identifier, phrase, keywords or question."""
+    if any(word.startswith(IDENTIFIER) for word in question_text(question).split()):
+        return "identifier"
+    if parse_question(question).phrases:
+        return "phrase"
+    is_short = len(question.split()) <= FEW_WORDS and not question.rstrip().endswith("?")
+    return "keywords" if is_short else "question"
+
+
 def table(report: Mapping[str, Any]) -> str:
-    """Return a report as a Markdown table, measures in percent."""
+    """Return a report as a Markdown table, measures in percent with their 95 % intervals."""
     measures = list(metrics.MEASURES)
     lines = [
         f"{report['set']}: {report['documents']} documents, {report['questions']} questions",
@@ -96,105 +195,122 @@ def table(report: Mapping[str, Any]) -> str:
         "|" + " --- |" * (len(measures) + 4),
     ]
     for name, values in report["configurations"].items():
-        cells = [f"{100 * values[measure]:.1f}" for measure in measures]
+        cells = []
+        for measure in measures:
+            low, high = values["intervals"][measure]
+            cells.append(f"{100 * values[measure]:.1f} ({100 * low:.1f}-{100 * high:.1f})")
         cells.append(str(values["questions_without_hits"]))
         cells.extend(f"{values[column]:.0f}" for column in ("p50_ms", "p95_ms"))
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-async def _store_corpus(
-    runtime: Runtime, evaluation_set: EvaluationSet, on_progress: Callable[[str, int, int], None]
-) -> tuple[Query, dict[int, str]]:
-    """Store a corpus in a workspace of its own, once for each model and content.
+async def _measure_all(
+    queries: Mapping[int | None, Query],
+    questions: Sequence[JudgedQuestion],
+    configurations: Sequence[Configuration],
+    on_progress: OnProgress,
+) -> dict[str, Any]:
+    names = [configuration.name for configuration in configurations]
+    rankings: dict[str, dict[str, list[str]]] = {name: {} for name in names}
+    times: dict[str, list[float]] = {name: [] for name in names}
+    for done, question in enumerate(questions):
+        await on_progress("ask", done, len(questions))
+        for configuration in configurations:  # alternating, so a busy moment hits all alike
+            query = queries[configuration.chunk_tokens]
+            started = time.perf_counter()
+            passages = await _find(query, question.text, configuration)
+            times[configuration.name].append((time.perf_counter() - started) * 1000)
+            rankings[configuration.name][question.id] = question.identify(passages)
+    judgements = {question.id: question.judgements for question in questions}
+    scores = {name: metrics.score_rankings(rankings[name], judgements) for name in names}
+    reference = REFERENCE if REFERENCE in names else names[0]
+    return {
+        "configurations": {
+            name: _measures(rankings[name], scores[name], times[name]) for name in names
+        },
+        "reference": reference,
+        "differences": {
+            name: {
+                measure: _interval(
+                    metrics.bootstrap_difference(scores[name][measure], scores[reference][measure])
+                )
+                for measure in COMPARED
+            }
+            for name in names
+            if name != reference
+        },
+        "by_language": _by_group(questions, scores, lambda question: question.language),
+        "by_kind": _by_group(questions, scores, lambda question: question.kind),
+        "per_question": [
+            {
+                "id": question.id,
+                "question": question.text,
+                "language": question.language,
+                "kind": question.kind,
+                "ranks": {name: _rank(rankings[name][question.id], question) for name in names},
+            }
+            for question in questions
+        ],
+    }
 
-    Goes through the same splitting, indexing and publishing as a person's documents; an
-    interrupted run goes on where it stopped.
-    """
-    database = runtime.database
-    async with database.connection() as connection:
-        cursor = await connection.execute(
-            ADD_WORKSPACE, (_workspace_name(evaluation_set, runtime),)
-        )
-        row = await cursor.fetchone()
-        assert row is not None
-        workspace_id = int(row["id"])
-        cursor = await connection.execute(STORED, (workspace_id,))
-        stored = {stored["uri"]: stored for stored in await cursor.fetchall()}
-    total = len(evaluation_set.documents)
-    for done, document in enumerate(evaluation_set.documents):
-        on_progress("store", done, total)
-        if document.id not in stored:
-            await _store_document(runtime, workspace_id, document)
-    await _embed_all(runtime, workspace_id, on_progress)
-    async with database.connection() as connection:
-        cursor = await connection.execute(STORED, (workspace_id,))
-        rows = await cursor.fetchall()
-        pending = [row["version_id"] for row in rows if not row["is_live"]]
-        if pending:
-            number = await snapshots.next_snapshot(
-                connection, workspace_id, model_id=runtime.model_id, reason="evaluation"
-            )
-            for version_id in pending:
-                await snapshots.add_version(connection, workspace_id, version_id, number)
-    query = replace(runtime.query, workspace_id=workspace_id, scope_sizes={})
-    return query, {row["document_id"]: row["uri"] for row in rows}
 
-
-async def _store_document(
-    runtime: Runtime, workspace_id: int, document: EvaluationDocument
-) -> None:
-    content = clean(document.text)
-    extracted = Extracted(document.title, content, "markdown", document.id)
-    chunks = split(content, "markdown", count_tokens=runtime.query.count_tokens)
-    async with runtime.database.connection() as connection:
-        cursor = await connection.execute(ADD_DOCUMENT, (workspace_id, document.id, document.title))
-        row = await cursor.fetchone()
-    assert row is not None
-    await storing.store_version(
-        runtime.database,
-        workspace_id=workspace_id,
-        document_id=row["id"],
-        content_hash=hashlib.sha256(content.encode()).hexdigest(),
-        extracted=extracted,
-        file_key=None,
-        chunks=chunks,
+async def _find(query: Query, question: str, configuration: Configuration) -> list[Passage]:
+    options = configuration.options
+    found = list((await pipeline.retrieve(query, question, options)).passages)
+    if not options.rerank:
+        return found
+    if configuration.shuffles:
+        random.Random(question).shuffle(found)
+    reranked = await reranking.rerank(
+        question, found, query.provider, limit=options.passages, timeout=options.rerank_seconds
     )
-
-
-async def _embed_all(
-    runtime: Runtime, workspace_id: int, on_progress: Callable[[str, int, int], None]
-) -> None:
-    async with runtime.database.connection() as connection:
-        cursor = await connection.execute(STORED, (workspace_id,))
-        rows = await cursor.fetchall()
-    for done, row in enumerate(rows):
-        on_progress("embed", done, len(rows))
-        if not row["is_live"]:
-            await storing.embed_version(
-                runtime.database,
-                runtime.provider.embedder,
-                workspace_id=workspace_id,
-                version_id=row["version_id"],
-                model_id=runtime.model_id,
-                title=row["title"],
-            )
-
-
-def _workspace_name(evaluation_set: EvaluationSet, runtime: Runtime) -> str:
-    digest = hashlib.sha256(f"{LAYOUT} {runtime.provider.embedder.model.name}".encode())
-    for document in evaluation_set.documents:
-        digest.update(f"{document.id}\0{document.title}\0{document.text}\0".encode())
-    return f"evaluation {digest.hexdigest()[:16]}"
+    kept = {passage.chunk_id for passage in reranked.passages}
+    return [*reranked.passages, *(passage for passage in found if passage.chunk_id not in kept)]
 
 
 def _measures(
-    rankings: Mapping[str, Sequence[str]], evaluation_set: EvaluationSet, times: Sequence[float]
-) -> dict[str, float]:
-    scores = metrics.score_rankings(rankings, evaluation_set.judgements)
+    rankings: Mapping[str, Sequence[str]],
+    scores: Mapping[str, Sequence[float]],
+    times: Sequence[float],
+) -> dict[str, Any]:
+    estimates = {name: metrics.bootstrap(values) for name, values in scores.items()}
     return {
-        **{name: metrics.mean(values) for name, values in scores.items()},
+        **{name: estimate.mean for name, estimate in estimates.items()},
         "questions_without_hits": sum(not ranking for ranking in rankings.values()),
         "p50_ms": metrics.percentile(times, 0.5),
         "p95_ms": metrics.percentile(times, 0.95),
+        "intervals": {name: [value.low, value.high] for name, value in estimates.items()},
     }
+
+
+def _by_group(
+    questions: Sequence[JudgedQuestion],
+    scores: Mapping[str, Mapping[str, Sequence[float]]],
+    group_of: Callable[[JudgedQuestion], str],
+) -> dict[str, Any]:
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, question in enumerate(questions):
+        places[group_of(question)].append(place)
+    return {
+        group: {
+            "questions": len(members),
+            "configurations": {
+                name: {
+                    measure: metrics.mean([values[measure][place] for place in members])
+                    for measure in COMPARED
+                }
+                for name, values in scores.items()
+            },
+        }
+        for group, members in sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))
+    }
+
+
+def _rank(ranking: Sequence[str], question: JudgedQuestion) -> int | None:
+    right = {name for name, grade in question.judgements.items() if grade > 0}
+    return next((rank for rank, name in enumerate(ranking, start=1) if name in right), None)
+
+
+def _interval(estimate: metrics.Estimate) -> dict[str, float]:
+    return {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}

@@ -20,13 +20,17 @@ SOMETHING_TO_SAY = 0.6  # of the best score: what other documents must reach to 
 
 @dataclass(frozen=True)
 class FusionInput:
-    """What a fusion sees: both lists, both scores of each candidate, the model's calibration."""
+    """What a fusion sees: both lists, both scores of each candidate, the model's calibration.
+
+    `text_weight` is what the full-text score counts beside the vector's in `calibrated_sum`.
+    """
 
     vector_hits: Sequence[Hit]
     text_hits: Sequence[Hit]
     scored: Sequence[Scored]
     centre: float
     spread: float
+    text_weight: float = TEXT_WEIGHT
 
 
 def calibrated_sum(given: FusionInput) -> dict[int, float]:
@@ -37,7 +41,7 @@ def calibrated_sum(given: FusionInput) -> dict[int, float]:
     """
     scores = {}
     for candidate in given.scored:
-        score = TEXT_WEIGHT * candidate.text_share
+        score = given.text_weight * candidate.text_share
         if candidate.distance is not None:
             score += (1 - candidate.distance - given.centre) / given.spread
         scores[candidate.chunk_id] = score

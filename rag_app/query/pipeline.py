@@ -13,6 +13,7 @@ from rag_app.providers.base import Provider
 from rag_app.query import answering, fusion, grounding, quoting, reranking, retrieval, rewriting
 from rag_app.query.bm25 import QuestionTerms
 from rag_app.query.context import build_context
+from rag_app.query.fusion import TEXT_WEIGHT
 from rag_app.query.markers import MarkerFilter
 from rag_app.query.results import (
     Candidate,
@@ -56,6 +57,7 @@ class QueryOptions:
     """How a question is answered; the defaults are what the evaluation shows best."""
 
     fusion: str = "calibrated"
+    text_weight: float = TEXT_WEIGHT
     leg_limit: int = 50
     candidates: int = 20
     passages: int = 8
@@ -291,7 +293,9 @@ async def retrieve(
         )
         fused = fusion.fuse(
             options.fusion,
-            fusion.FusionInput(vector_hits, text_hits, scored, model.centre, model.spread),
+            fusion.FusionInput(
+                vector_hits, text_hits, scored, model.centre, model.spread, options.text_weight
+            ),
         )
         kept = fused[: options.candidates]
         if options.diversity:
