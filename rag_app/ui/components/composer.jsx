@@ -16,7 +16,8 @@ export function Composer({
     setEmpty(!area.value.trim());
   };
   useEffect(() => {
-    field.current.value = sessionStorage.getItem(DRAFT) ?? "";
+    // somebody quick may have typed before the page came alive
+    field.current.value ||= sessionStorage.getItem(DRAFT) ?? "";
     grow();
     if (matchMedia("(min-width: 900px) and (hover: hover)").matches) {
       field.current.focus({ preventScroll: true });

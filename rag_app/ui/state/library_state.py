@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import reflex as rx
 
-from rag_app.errors import IngestionError, RagAppError
+from rag_app.errors import IngestionError, NotFoundError, RagAppError
 from rag_app.library import documents
 from rag_app.library.documents import DocumentSummary
 from rag_app.runtime import current
@@ -130,8 +130,18 @@ class LibraryState(rx.State):
         runtime = current()
         try:
             await change(runtime.database, runtime.workspace_id, document_id)
+            # shown at once: what is told to all pages may come when the next thing has happened
+            await apply(self, {document_id: await _find(document_id)})
         except RagAppError as error:
             await show_error(self, error)
+        return None
+
+
+async def _find(document_id: int) -> DocumentSummary | None:
+    runtime = current()
+    try:
+        return await documents.get_document(runtime.database, runtime.workspace_id, document_id)
+    except NotFoundError:
         return None
 
 
