@@ -28,6 +28,7 @@ LOG = TOOLS / "setup.log"
 STEPS = 6
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome")
 BROWSER_SECONDS = 600
+DAY_SECONDS = 24 * 3600
 
 
 class SetupError(Exception):
@@ -194,13 +195,18 @@ def build_pages() -> bool:
 
 
 def find_browser(dev: bool) -> bool:
-    """Look for a Chromium, or get one where that is possible; rendering pages is all it is for."""
-    if browser_path() or (not dev and read_stamp(STAMP).get("browser") == "none"):
+    """Look for a Chromium, or get one where that is possible; rendering pages is all it is for.
+
+    What failed once is tried again by who wants to use Pincite, once a day, and not by every check.
+    """
+    stamp = read_stamp(STAMP)
+    tried = stamp.get("browser_tried", 0) if stamp.get("browser") == "none" else 0
+    if browser_path() or (dev and tried) or time.time() - tried < DAY_SECONDS:
         return False
     with Step(6, "Chromium") as step:
         found = fetch_browser(step) or install_browser(step)
     if not found:
-        write_stamp(STAMP, browser="none")
+        write_stamp(STAMP, browser="none", browser_tried=time.time())
         print(
             "    No browser was found, and none could be installed. Pages that need JavaScript\n"
             "    cannot be read, all else works. To change that, install Chromium or Google\n"

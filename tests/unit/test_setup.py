@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import os
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -79,6 +80,32 @@ def test_what_is_done_is_noted_beside_what_was(setup: ModuleType, tmp_path: Path
 
     assert setup.read_stamp(stamp) == {"first": "1", "second": "2"}
     assert setup.read_stamp(tmp_path / "missing.json") == {}
+
+
+@pytest.mark.parametrize(
+    ("dev", "days_since", "tries"),
+    [(True, 0, 0), (True, 9, 0), (False, 0.9, 0), (False, 1.1, 1), (True, None, 1)],
+)
+def test_a_browser_that_cannot_be_had_is_tried_for_by_no_check_and_once_a_day_by_the_app(
+    setup: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    dev: bool,
+    days_since: float | None,
+    tries: int,
+) -> None:
+    tried: list[object] = []
+    monkeypatch.setattr(setup, "STAMP", tmp_path / "stamp.json")
+    monkeypatch.setattr(setup, "browser_path", lambda: "")
+    monkeypatch.setattr(setup, "fetch_browser", lambda step: tried.append(step))
+    monkeypatch.setattr(setup, "install_browser", lambda step: False)
+    if days_since is not None:
+        then = time.time() - days_since * setup.DAY_SECONDS
+        setup.write_stamp(setup.STAMP, browser="none", browser_tried=then)
+
+    assert setup.find_browser(dev) == bool(tries)
+    assert not setup.find_browser(dev)  # what was tried now is not tried again
+    assert len(tried) == tries
 
 
 def test_variables_that_lead_out_of_the_virtual_environment_are_dropped(setup: ModuleType) -> None:
