@@ -5,8 +5,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from rag_app.jobs import queue
+from rag_app.runtime import worker_tasks
 
 ROOT = Path(__file__).resolve().parents[2]
 INTERNAL = {"PINCITE_", "PINCITE_SERVED"}  # the latter is for the processes of `serve`
@@ -24,10 +27,18 @@ def test_every_setting_stands_in_the_readme_and_nothing_else_does() -> None:
     assert told == read - INTERNAL
 
 
-def test_every_task_has_a_name_of_its_own() -> None:
-    assert {name: task.name for name, task in queue.TASKS.items()} == {
-        name: name for name in queue.TASKS
-    }
+def test_every_task_of_the_queue_has_a_function_and_the_other_way_round() -> None:
+    stand_in: Any = SimpleNamespace(
+        settings=None,
+        database=None,
+        files=None,
+        provider=SimpleNamespace(embedder=None),
+        model_id=1,
+        query=SimpleNamespace(count_tokens=len),
+    )
+
+    assert set(queue.TASKS) == set(worker_tasks(stand_in, stand_in))
+    assert [task.name for task in queue.TASKS.values()] == list(queue.TASKS)
 
 
 def test_importing_the_command_imports_nothing_slow() -> None:
