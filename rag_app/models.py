@@ -132,7 +132,10 @@ class Document(SQLModel, table=True):
 
 
 class DocumentVersion(SQLModel, table=True):
-    """The text of a document as it was at one time; published through a membership."""
+    """The text of a document as it was at one time; published through a membership.
+
+    `language` is an ISO 639 code, empty where it is unclear.
+    """
 
     __tablename__ = "document_version"
     __table_args__ = (Index("version_hash", "workspace_id", "content_hash"),)
@@ -143,7 +146,7 @@ class DocumentVersion(SQLModel, table=True):
     content_hash: str
     content: str = Field(sa_column=Column(Text, nullable=False))
     locators: dict = _json()
-    language: str = _words("simple")
+    language: str = _words()
     file_key: str | None = None
     page_count: int | None = None
     duration_seconds: int | None = None

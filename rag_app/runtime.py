@@ -10,7 +10,7 @@ from rag_app.database.server import start_server
 from rag_app.database.session import Database, migrate, open_database
 from rag_app.errors import NotFoundError, RuntimeNotStartedError
 from rag_app.ingestion.browser import Browser
-from rag_app.ingestion.pipeline import Ingestion, ingest_document
+from rag_app.ingestion.pipeline import Ingestion, embed_document, ingest_document
 from rag_app.jobs import queue
 from rag_app.jobs.worker import Attempt, TaskFunction, run_worker
 from rag_app.library import documents, snapshots
@@ -118,7 +118,14 @@ def worker_tasks(runtime: Runtime, browser: Browser) -> Mapping[str, TaskFunctio
     async def purge(document_id: int, _attempt: Attempt) -> None:
         await documents.purge_document(runtime.database, runtime.files, document_id)
 
-    return {queue.INGEST_DOCUMENT: ingest, queue.PURGE_DOCUMENT: purge}
+    async def embed(document_id: int, attempt: Attempt) -> None:
+        await embed_document(ingestion, document_id, attempt)
+
+    return {
+        queue.INGEST_DOCUMENT: ingest,
+        queue.PURGE_DOCUMENT: purge,
+        queue.EMBED_DOCUMENT: embed,
+    }
 
 
 async def take_in(runtime: Runtime, stop: asyncio.Event) -> None:

@@ -1,4 +1,4 @@
-"""The history of evaluations."""
+"""The history of evaluations; the language of a version by its code instead of its dictionary."""
 
 import sqlalchemy as sa
 import sqlmodel
@@ -50,3 +50,4 @@ def upgrade() -> None:
     op.create_index(
         op.f("ix_evaluation_run_workspace_id"), "evaluation_run", ["workspace_id"], unique=False
     )
+    op.alter_column("document_version", "language", server_default="")

@@ -80,6 +80,25 @@ async def ingest_document(ingestion: Ingestion, document_id: int, attempt: Attem
         )
 
 
+async def embed_document(ingestion: Ingestion, document_id: int, attempt: Attempt) -> None:
+    """Give a document vectors of the configured model; the last one makes questions use them.
+
+    The document stays as it is: what fails here is raised, for the queue to try again.
+    """
+    version = await storing.find_live_version(ingestion.database, document_id)
+    if version is None or attempt.is_one_too_many:
+        return
+    await storing.embed_version(
+        ingestion.database,
+        ingestion.embedder,
+        workspace_id=version.workspace_id,
+        version_id=version.id,
+        model_id=ingestion.model_id,
+        title=version.title,
+    )
+    await storing.adopt_model(ingestion.database, version.workspace_id, ingestion.model_id)
+
+
 async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
     database, document_id = ingestion.database, document["id"]
     workspace_id = document["workspace_id"]

@@ -72,6 +72,13 @@ where c.version_id = %(version_id)s and not exists (
 order by c.ordinal limit %(limit)s
 """
 
+LIVE_VERSION = """
+select v.id, v.workspace_id, d.title from document d
+join document_version v on v.document_id = d.id
+join membership m on m.version_id = v.id and m.removed_in is null
+where d.id = %s and d.removed_at is null order by v.id desc limit 1
+"""
+
 FINISH_DOCUMENT = """
 update document set status = 'ready', step = '', progress = 1, error = null,
   title = %(title)s, source_type = %(source_type)s, unchanged = %(unchanged)s, updated_at = now()
@@ -86,6 +93,15 @@ class StoredVersion:
 
     id: int
     is_live: bool
+
+
+@dataclass(frozen=True)
+class LiveVersion:
+    """The version of a document that questions see."""
+
+    id: int
+    workspace_id: int
+    title: str
 
 
 @dataclass(frozen=True)
@@ -133,7 +149,7 @@ async def store_version(
                     "workspace_id": workspace_id,
                     "content_hash": content_hash,
                     "content": extracted.content,
-                    "language": language,
+                    "language": (found or "").split("-")[0].lower(),
                     "file_key": file_key,
                     "page_count": extracted.page_count,
                     "duration_seconds": extracted.duration_seconds,
@@ -300,6 +316,19 @@ async def publish(
         await snapshots.close_versions(connection, workspace_id, document_id, number)
         await snapshots.add_version(connection, workspace_id, version_id, number)
     return True
+
+
+async def find_live_version(database: Database, document_id: int) -> LiveVersion | None:
+    """Return what questions see of a document; None when that is nothing."""
+    async with database.connection() as connection:
+        row = await (await connection.execute(LIVE_VERSION, (document_id,))).fetchone()
+    return None if row is None else LiveVersion(**row)
+
+
+async def adopt_model(database: Database, workspace_id: int, model_id: int) -> bool:
+    """Let questions use a model's vectors once every chunk has one; False until then."""
+    async with database.connection() as connection:
+        return await snapshots.adopt_model(connection, workspace_id, model_id)
 
 
 async def mark_unchanged(database: Database, document_id: int, extracted: Extracted) -> None:

@@ -8,6 +8,7 @@ from rag_app.database.session import Connection
 
 INGEST_DOCUMENT = "ingest_document"
 PURGE_DOCUMENT = "purge_document"
+EMBED_DOCUMENT = "embed_document"
 
 # defers on the caller's connection only, so this one is never opened
 _app = App(connector=PsycopgConnector())
@@ -25,6 +26,7 @@ class Task:
 TASKS = {
     INGEST_DOCUMENT: Task(INGEST_DOCUMENT, queue="documents"),
     PURGE_DOCUMENT: Task(PURGE_DOCUMENT, queue="documents", priority=10),
+    EMBED_DOCUMENT: Task(EMBED_DOCUMENT, queue="documents", priority=-10),
 }
 
 

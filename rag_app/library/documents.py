@@ -71,6 +71,20 @@ where (d.removed_at is null and d.status in ('queued', 'running') or d.removed_a
 for update of d skip locked
 """
 
+LANGUAGES = """
+select v.language, count(distinct v.document_id) as documents
+from document_version v join membership m on m.version_id = v.id and m.removed_in is null
+where v.workspace_id = %s and v.language <> '' group by v.language order by 2 desc, 1
+"""
+
+WITHOUT_VECTORS = """
+select distinct v.document_id as id
+from membership m join document_version v on v.id = m.version_id
+where m.workspace_id = %(workspace_id)s and m.removed_in is null and v.chunk_count > (
+  select count(*) from embedding e where e.version_id = v.id and e.model_id = %(model_id)s)
+order by 1
+"""
+
 QUEUE_AGAIN = """
 update document set status = 'queued', step = '', progress = 0, error = null, updated_at = now()
 where id = %s and workspace_id = %s and removed_at is null returning id
@@ -182,6 +196,36 @@ async def _add(
     await queue.defer(connection, queue.INGEST_DOCUMENT, document_id=row["id"])
     await notify(connection, workspace_id, row["id"])
     return int(row["id"])
+
+
+async def list_languages(database: Database, workspace_id: int) -> dict[str, int]:
+    """Return how many documents of the library are in each language, by ISO 639 code."""
+    async with database.connection() as connection:
+        rows = await (await connection.execute(LANGUAGES, (workspace_id,))).fetchall()
+    return {row["language"]: row["documents"] for row in rows}
+
+
+async def count_without_vectors(database: Database, workspace_id: int, model_id: int) -> int:
+    """Return how many documents have no vectors of a model, or not all: found by words only."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            f"select count(*) as n from ({WITHOUT_VECTORS}) d",
+            {"workspace_id": workspace_id, "model_id": model_id},
+        )
+        row = await cursor.fetchone()
+    return int(row["n"]) if row else 0
+
+
+async def embed_again(database: Database, workspace_id: int, model_id: int) -> int:
+    """Queue each document that lacks vectors of a model, and return how many those are."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            WITHOUT_VECTORS, {"workspace_id": workspace_id, "model_id": model_id}
+        )
+        found = [row["id"] for row in await cursor.fetchall()]
+        for document_id in found:
+            await queue.defer(connection, queue.EMBED_DOCUMENT, document_id=document_id)
+    return len(found)
 
 
 async def list_documents(

@@ -154,6 +154,23 @@ async def next_snapshot(
     return number
 
 
+async def adopt_model(connection: Connection, workspace_id: int, model_id: int) -> bool:
+    """Make a snapshot on a model whose vectors are all there, where the live one has another."""
+    row = await (await connection.execute(LOCK_POINTER, (workspace_id,))).fetchone()
+    if row is None:
+        return False
+    live = await (
+        await connection.execute(LIVE_MODEL, (workspace_id, row["live_snapshot"]))
+    ).fetchone()
+    values = {"workspace_id": workspace_id, "model_id": model_id, "document_id": None}
+    if live is None or live["embedding_model_id"] == model_id or await _misses(connection, values):
+        return False
+    await next_snapshot(
+        connection, workspace_id, model_id=model_id, reason="embedded with another model"
+    )
+    return True
+
+
 async def _misses(connection: Connection, values: Mapping[str, object]) -> bool:
     row = await (await connection.execute(IS_MISSING_VECTORS, values)).fetchone()
     assert row is not None

@@ -7,10 +7,14 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class Filters:
-    """What a question may look at; empty means everything in the snapshot."""
+    """What a question may look at; empty means everything in the snapshot.
+
+    `languages` are ISO 639 codes, of documents as a whole.
+    """
 
     source_types: tuple[str, ...] = ()
     document_ids: tuple[int, ...] = ()
+    languages: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
 

@@ -92,6 +92,9 @@ def visibility(
         if filters.document_ids:
             wanted.append(sql.SQL("d.id = any(%(document_ids)s)"))
             values["document_ids"] = list(filters.document_ids)
+        if filters.languages:
+            wanted.append(sql.SQL("w.language = any(%(languages)s)"))
+            values["languages"] = list(filters.languages)
         if filters.since is not None:
             wanted.append(sql.SQL("d.created_at >= %(since)s"))
             values["since"] = filters.since

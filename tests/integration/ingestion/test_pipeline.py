@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 from rag_app.errors import ProviderUnavailableError
+from rag_app.ingestion.browser import Browser
+from rag_app.jobs import queue
+from rag_app.jobs.worker import Attempt
 from rag_app.library import documents, snapshots
 from rag_app.query import pipeline
-from rag_app.runtime import Runtime
+from rag_app.query.results import Filters
+from rag_app.runtime import Runtime, worker_tasks
 from tests.support.ingesting import add_path, add_text, count, ingest
 from tests.support.library import write_pdf
 
@@ -276,3 +280,55 @@ async def test_another_model_takes_over_only_when_every_chunk_has_its_vector(
         runtime.provider.embedder.model.name,
         runtime.provider.embedder.model.name,
     ]
+
+
+async def test_embedding_again_gives_every_document_vectors_of_the_new_model(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    ids = [
+        (await add_text(runtime, tmp_path, name, text)).id
+        for name, text in (("a.md", "Apples are red."), ("b.md", "Berries are blue."))
+    ]
+    renamed = replace(runtime.provider.embedder.model, name="another")
+    other_id = await snapshots.register_model(runtime.database, renamed)
+    other = replace(runtime, model_id=other_id, query=replace(runtime.query, model_id=other_id))
+    arguments = (runtime.database, runtime.workspace_id, other_id)
+    assert (await pipeline.retrieve(other.query, "apples")).notice == "model_changed"
+    assert await documents.count_without_vectors(*arguments) == 2
+
+    assert await documents.embed_again(*arguments) == 2
+    task = worker_tasks(other, Browser(runtime.settings))[queue.EMBED_DOCUMENT]
+    await task(ids[0], Attempt())
+    assert (await pipeline.retrieve(other.query, "apples")).notice == "model_changed"
+    await task(ids[1], Attempt())
+
+    assert await documents.count_without_vectors(*arguments) == 0
+    again = await pipeline.retrieve(other.query, "apples")
+    assert again.notice == ""
+    assert again.passages[0].distance is not None
+    listed = await snapshots.list_snapshots(runtime.database, runtime.workspace_id)
+    assert listed[0]["embedding_model"] == "another"
+
+
+async def test_a_question_can_be_kept_to_a_language(runtime: Runtime, tmp_path: Path) -> None:
+    await add_text(
+        runtime,
+        tmp_path,
+        "de.md",
+        "Die Gezeiten folgen dem Mond, und das Meer steigt zweimal am Tag bis zur Küste.",
+    )
+    await add_text(
+        runtime,
+        tmp_path,
+        "en.md",
+        "The tides follow the moon, and the sea rises twice a day along the coast.",
+    )
+
+    assert await documents.list_languages(runtime.database, runtime.workspace_id) == {
+        "de": 1,
+        "en": 1,
+    }
+    for language in ("de", "en"):
+        options = pipeline.QueryOptions(filters=Filters(languages=(language,)))
+        only = await pipeline.retrieve(runtime.query, "tides moon Mond", options)
+        assert [passage.title for passage in only.passages] == [language]
