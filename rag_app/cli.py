@@ -1,4 +1,4 @@
-"""Commands: serve, worker, add, ask, search, documents, snapshots, evaluate.
+"""Commands: serve, worker, add, ask, search, documents, snapshots, workspaces, evaluate.
 
 With --json a command prints one JSON value on stdout and nothing else there. It exits 0 on success,
 1 when something that was asked for failed, 2 on wrong usage.
@@ -7,19 +7,27 @@ With --json a command prints one JSON value on stdout and nothing else there. It
 import argparse
 import asyncio
 import contextlib
+import io
 import json
 import logging
+import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rag_app.errors import IngestionError, RagAppError
+from rag_app.errors import IngestionError, NotFoundError, RagAppError
+from rag_app.query.syntax import clean_question
 from rag_app.settings import Settings, load_settings
 
 POLL_SECONDS = 0.25
+MOST_PASSAGES = 100
+LARGEST_ID = 2**63 - 1
+LONGEST_NAME = 100
+WITHDRAWN = "It was cancelled or removed before it was finished."
+AFTER_DASHES = 'Words that begin with "-" go after "--".'
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -28,11 +36,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     logging.basicConfig(
         level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
     )
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may lack a letter
     try:
         code = parsed.run(load_settings(), parsed)
+        sys.stdout.flush()
     except RagAppError as error:
         sys.stderr.write(f"{error}\n")
+        if _as_json(parsed):
+            _print_json({"error": str(error)})
         code = 1
+    except BrokenPipeError:
+        # whoever reads, such as `head`, has seen enough; the rest would fail again at the exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
@@ -41,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command."""
     parser = argparse.ArgumentParser(
-        prog="python -m rag_app", description="Your own library, with answers you can check."
+        prog="python -m rag_app",
+        description="Your own library, with answers you can check.",
+        epilog=AFTER_DASHES,
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -51,19 +71,19 @@ def build_parser() -> argparse.ArgumentParser:
     worker.set_defaults(run=lambda settings, _: asyncio.run(work(settings)))
 
     add = _command(commands, "add", "add files, folders, web pages and videos", add_sources)
-    add.add_argument("sources", nargs="+", metavar="SOURCE")
+    add.add_argument("sources", nargs="+", type=_source, metavar="SOURCE")
     add.add_argument("--no-wait", action="store_true", help="return as soon as all are queued")
 
     search = _command(
         commands, "search", "list the passages nearest to a question", search_passages
     )
-    search.add_argument("question")
-    search.add_argument("--limit", type=int, default=10)
-    search.add_argument("--source-type", action="append", default=[], metavar="T")
-    search.add_argument("--since", type=datetime.fromisoformat, metavar="DATE")
+    search.add_argument("question", type=_question)
+    search.add_argument("--limit", type=_limit, default=10, help=f"1 to {MOST_PASSAGES}")
+    search.add_argument("--source-type", type=_source_type, action="append", default=[])
+    search.add_argument("--since", type=_moment, metavar="DATE", help="as in 2025-01-31")
 
     ask = _command(commands, "ask", "answer a question from the library", ask_question)
-    ask.add_argument("question")
+    ask.add_argument("question", type=_question)
     ask.add_argument("--conversation", type=int, metavar="ID")
 
     documents = _command(commands, "documents", "list the library, or show one document", list_all)
@@ -74,6 +94,11 @@ def build_parser() -> argparse.ArgumentParser:
     remove.add_argument("id", type=int)
 
     _command(commands, "snapshots", "list the states the library has been in", list_states)
+
+    workspaces = _command(commands, "workspaces", "list the workspaces, or add one", list_names)
+    more = workspaces.add_subparsers(metavar="add")
+    new = _command(more, "add", "make an empty workspace", add_name)
+    new.add_argument("name", type=_name)
 
     measure = _command(commands, "evaluate", "measure how well passages are found", evaluate)
     measure.add_argument("folder", type=Path, nargs="?", help="a set in BEIR form")
@@ -95,7 +120,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _command(commands: Any, name: str, help_text: str, run: Any) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=help_text)
+    command = commands.add_parser(name, help=help_text, epilog=AFTER_DASHES)
     # set only where given: a subcommand would otherwise reset what its parent has read
     command.add_argument("--workspace", default=argparse.SUPPRESS, metavar="W")
     command.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
@@ -132,20 +157,24 @@ async def add_sources(settings: Settings, parsed: argparse.Namespace) -> int:
     async with _runtime(settings, parsed) as runtime:
         results: list[dict[str, Any]] = []
         for source in _expand(parsed.sources):
+            shown = _printable(source)
             try:
-                results.append({"source": source, "id": await _add(runtime, source)})
-            except (RagAppError, OSError) as error:
-                results.append({"source": source, "error": _sentence(error, source)})
+                results.append({"source": shown, "id": await _add(runtime, source)})
+            except (RagAppError, OSError, ValueError) as error:
+                results.append({"source": shown, "error": _sentence(error, shown)})
         if not parsed.no_wait:
             await _wait(runtime, [result["id"] for result in results if "id" in result])
         rows = []
         for result in results:
-            document = None
-            if "id" in result:
-                document = await documents.get_document(
-                    runtime.database, runtime.workspace_id, result["id"]
-                )
-            rows.append(_added(result["source"], document, result.get("error")))
+            document, problem = None, result.get("error")
+            try:
+                if "id" in result:
+                    document = await documents.get_document(
+                        runtime.database, runtime.workspace_id, result["id"]
+                    )
+            except NotFoundError:
+                problem = WITHDRAWN
+            rows.append(_added(result["source"], document, problem))
     if _as_json(parsed):
         _print_json(rows)
     else:
@@ -158,25 +187,19 @@ async def add_sources(settings: Settings, parsed: argparse.Namespace) -> int:
 async def search_passages(settings: Settings, parsed: argparse.Namespace) -> int:
     """Print the passages nearest to a question."""
     from rag_app import chat
-    from rag_app.query.pipeline import QueryOptions, retrieve
+    from rag_app.query.pipeline import QueryOptions
     from rag_app.query.results import Filters
 
-    since = parsed.since.astimezone(UTC) if parsed.since else None
-    filters = Filters(source_types=tuple(parsed.source_type), since=since)
-    options = QueryOptions(candidates=max(parsed.limit, 1), filters=filters)
+    filters = Filters(source_types=tuple(parsed.source_type), since=parsed.since)
+    options = QueryOptions(candidates=parsed.limit, filters=filters)
     async with _runtime(settings, parsed) as runtime:
-        found = await retrieve(runtime.query, parsed.question, options)
-        result = {
-            "question": parsed.question,
-            "snapshot": found.scope.snapshot,
-            "embedding_model": runtime.provider.embedder.model.name,
-            "passages": [chat.describe_passage(passage) for passage in found.passages],
-        }
+        found = await chat.search(runtime, parsed.question, options)
     if _as_json(parsed):
-        _print_json(result)
+        _print_json(found)
     else:
-        for number, passage in enumerate(found.passages, start=1):
-            _print(f"{number}. {_place(passage)}  {passage.link}\n   {_excerpt(passage.text)}")
+        for number, passage in enumerate(found["passages"], start=1):
+            place, excerpt = _place(passage), _excerpt(passage["excerpt"])
+            _print(f"{number}. {place}  {passage['link']}\n   {excerpt}")
     return 0
 
 
@@ -186,22 +209,29 @@ async def ask_question(settings: Settings, parsed: argparse.Namespace) -> int:
     from rag_app.query.results import Delta, Failed, Finished
 
     as_json = _as_json(parsed)
-    async with _runtime(settings, parsed) as runtime:
-        async for event in chat.take_turn(runtime, parsed.conversation, parsed.question):
+    if parsed.conversation is not None:
+        _check_id("conversation", parsed.conversation)
+    async with (
+        _runtime(settings, parsed) as runtime,
+        contextlib.aclosing(
+            chat.take_turn(runtime, parsed.conversation, parsed.question)
+        ) as events,
+    ):
+        async for event in events:
             match event:
                 case Delta() if not as_json:
                     sys.stdout.write(event.text)
                     sys.stdout.flush()
                 case Failed():
-                    sys.stderr.write(f"\n{event.message}\n")
-                    return 1
+                    if event.text and not as_json:
+                        _print("")
+                    raise RagAppError(event.message)
                 case Finished() if as_json:
                     _print_json(chat.describe(event))
                 case Finished():
                     _print("")
-                    for citation in event.answer.citations:
-                        place = _place(citation.passage, citation.page, citation.second)
-                        _print(f"\n[{citation.marker}] {place}\n    “{citation.quote}”")
+                    for source in chat.describe(event)["sources"]:
+                        _print(f"\n[{source['marker']}] {_place(source)}\n    “{source['quote']}”")
     return 0
 
 
@@ -226,6 +256,7 @@ async def show_document(settings: Settings, parsed: argparse.Namespace) -> int:
     """Print one document's text, page by page or second by second."""
     from rag_app.library import documents, evidence
 
+    _check_id("document", parsed.id)
     async with _runtime(settings, parsed) as runtime:
         arguments = (runtime.database, runtime.workspace_id, parsed.id)
         document = await documents.get_document(*arguments)
@@ -261,6 +292,7 @@ async def remove_one(settings: Settings, parsed: argparse.Namespace) -> int:
     """Take one document out of the library."""
     from rag_app.library import documents
 
+    _check_id("document", parsed.id)
     async with _runtime(settings, parsed) as runtime:
         await documents.remove_document(runtime.database, runtime.workspace_id, parsed.id)
     if _as_json(parsed):
@@ -283,9 +315,34 @@ async def list_states(settings: Settings, parsed: argparse.Namespace) -> int:
     return 0
 
 
+async def list_names(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Print the workspaces."""
+    from rag_app.library import workspaces
+
+    async with _runtime(settings, parsed) as runtime:
+        names = await workspaces.list_workspaces(runtime.database)
+    if _as_json(parsed):
+        _print_json([{"name": name} for name in names])
+    else:
+        for name in names:
+            _print(name)
+    return 0
+
+
+async def add_name(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Make a workspace, unless there is one of this name."""
+    from rag_app.library import workspaces
+
+    async with _runtime(settings, parsed) as runtime:
+        await workspaces.add_workspace(runtime.database, parsed.name)
+    if _as_json(parsed):
+        _print_json({"name": parsed.name})
+    return 0
+
+
 async def evaluate(settings: Settings, parsed: argparse.Namespace) -> int:
     """Measure retrieval on a folder in BEIR form, or on the person's own questions."""
-    from rag_app.errors import EvaluationSetError, SettingsError
+    from rag_app.errors import SettingsError
     from rag_app.evaluation import history, runner
     from rag_app.evaluation.beir import check_folder
     from rag_app.evaluation.configurations import parse_configurations
@@ -319,9 +376,8 @@ async def evaluate(settings: Settings, parsed: argparse.Namespace) -> int:
     else:
         _print(runner.table(report))
     below = runner.failed_floors(report, floors)
-    if below:
-        raise EvaluationSetError(" ".join(below))
-    return 0
+    sys.stderr.writelines(f"{line}\n" for line in below)
+    return 1 if below else 0
 
 
 async def _add(runtime: Any, source: str) -> int:
@@ -331,14 +387,16 @@ async def _add(runtime: Any, source: str) -> int:
         return await documents.add_url(runtime.database, runtime.workspace_id, source)
     path = Path(source)
     if not path.exists():  # noqa: ASYNC240  one look, before anything else runs
-        raise IngestionError(f'There is no file "{source}".')
+        raise IngestionError(f'There is no file "{_printable(source)}".')
+    if not path.is_file():  # noqa: ASYNC240  the same: a pipe or a device would be read for ever
+        raise IngestionError(f'"{_printable(source)}" is not a file.')
     return await documents.add_file(
         runtime.database,
         runtime.files,
         runtime.workspace_id,
         path,
-        path.name,
-        uri=str(path.absolute()),  # noqa: ASYNC240  no disk access
+        _printable(path.name),
+        uri=_printable(str(path.absolute())),  # noqa: ASYNC240  no disk access
     )
 
 
@@ -373,15 +431,17 @@ async def _runtime(settings: Settings, parsed: argparse.Namespace) -> AsyncItera
 
 
 def _expand(sources: Sequence[str]) -> list[str]:
-    """Replace folders by the files in them."""
+    """Replace folders by the files in them, without what is hidden there."""
     found: list[str] = []
     for source in sources:
-        path = Path(source)
-        if "://" not in source and path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.is_file())
-            found.extend(str(p) for p in inside if not p.name.startswith("."))
-        else:
+        if "://" in source or not Path(source).is_dir():
             found.append(source)
+            continue
+        inside: list[Path] = []
+        for folder, folders, names in os.walk(source):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            inside += (Path(folder) / name for name in names if not name.startswith("."))
+        found.extend(str(path) for path in sorted(inside) if path.is_file())
     return found
 
 
@@ -404,7 +464,7 @@ def _added(source: str, document: Any, error: str | None) -> dict[str, Any]:
     if status == "ready" and document.unchanged:
         status = "unchanged"
     if status == "cancelled":
-        status, error = "failed", "It was cancelled or removed before it was finished."
+        status, error = "failed", WITHDRAWN
     return {
         "source": source,
         "status": status,
@@ -447,15 +507,13 @@ def _state(states: Sequence[str], page: int, text: str) -> str:
     return "text" if text.strip() else "empty"
 
 
-def _place(passage: Any, page: int | None = None, second: int | None = None) -> str:
-    page = page if page is not None else passage.page
-    second = second if second is not None else passage.second
-    if page is not None:
-        return f"p. {page}, {passage.title}"
+def _place(passage: Mapping[str, Any]) -> str:
+    title, heading, second = passage["title"], passage["heading"], passage["second"]
+    if passage["page"] is not None:
+        return f"p. {passage['page']}, {title}"
     if second is not None:
-        return f"{second // 60:02d}:{second % 60:02d}, {passage.title}"
-    heading = passage.heading if passage.heading != passage.title else None
-    return f"{passage.title}, {heading}" if heading else passage.title
+        return f"{second // 60:02d}:{second % 60:02d}, {title}"
+    return f"{title}, {heading}" if heading and heading != title else title
 
 
 async def _report_to_stderr(step: str, done: int, total: int) -> None:
@@ -469,9 +527,60 @@ def _excerpt(text: str) -> str:
 
 
 def _sentence(error: Exception, source: str) -> str:
-    if isinstance(error, OSError):
-        return f'Could not read "{source}": {error.strerror or error}.'
-    return str(error)
+    if isinstance(error, RagAppError):
+        return str(error)
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return f'Could not read "{source}": {reason}.'
+
+
+def _printable(text: str) -> str:
+    """Return a name as it can be shown and stored: what is no UTF-8 in it becomes a sign for it."""
+    return os.fsencode(text).decode("utf-8", "replace")
+
+
+def _check_id(kind: str, number: int) -> None:
+    if not 1 <= number <= LARGEST_ID:
+        raise NotFoundError(f"There is no {kind} {number} in this library.")
+
+
+def _source(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty: name a file, a folder or an address")
+    return text
+
+
+def _question(text: str) -> str:
+    if not clean_question(text):
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
+def _limit(text: str) -> int:
+    if not text.isdecimal() or len(text) > 9 or not 1 <= int(text) <= MOST_PASSAGES:
+        raise argparse.ArgumentTypeError(f"choose 1 to {MOST_PASSAGES}, not {text}")
+    return int(text)
+
+
+def _moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise argparse.ArgumentTypeError(f"write a date such as 2025-01-31, not {text}") from error
+
+
+def _source_type(text: str) -> str:
+    from rag_app.ingestion.sources import SOURCES, youtube
+
+    known = sorted(source.SOURCE_TYPE for source in (*SOURCES, youtube))
+    if text not in known:
+        raise argparse.ArgumentTypeError(f"there are {', '.join(known)}, not {text}")
+    return text
+
+
+def _name(text: str) -> str:
+    if not text.strip() or not text.isprintable() or len(text) > LONGEST_NAME:
+        raise argparse.ArgumentTypeError(f"write 1 to {LONGEST_NAME} letters on one line")
+    return text.strip()
 
 
 def _as_json(parsed: argparse.Namespace) -> bool:
