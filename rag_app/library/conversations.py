@@ -181,6 +181,20 @@ async def get_turn(database: Database, workspace_id: int, turn_id: int) -> TurnR
     return TurnRecord(**row)
 
 
+async def turn_log(database: Database, workspace_id: int, turn_id: int) -> dict[str, Any]:
+    """Return how a turn's answer was found; raise NotFoundError where nothing was kept of it."""
+    async with database.connection() as connection:
+        row = await (
+            await connection.execute(
+                "select detail from retrieval_log where turn_id = %s and workspace_id = %s",
+                (turn_id, workspace_id),
+            )
+        ).fetchone()
+    if row is None:
+        raise NotFoundError(f"Nothing was kept of how turn {turn_id} was answered.")
+    return row["detail"]
+
+
 async def begin_turn(
     database: Database, workspace_id: int, conversation_id: int, question: str
 ) -> int:
