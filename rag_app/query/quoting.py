@@ -14,7 +14,7 @@ from rag_app.providers.base import Embedder, EmbeddingModel
 from rag_app.query.answering import abstention
 from rag_app.query.context import plain_text
 from rag_app.query.results import Context, Passage
-from rag_app.query.spans import Span, bounded, is_whole, sentence_spans
+from rag_app.query.spans import Span, bounded, is_whole, sentence_spans, spans_of
 from rag_app.query.terms import (
     CLOSE,
     best_closeness,
@@ -98,7 +98,7 @@ def candidate_quotes(
     quotes: list[Quote] = []
     for marker, (passage, found) in enumerate(zip(passages, spans, strict=True), start=1):
         named = frozenset(terms(f"{passage.title} {passage.heading or ''}"))
-        everything = named.union(*(span.terms for span in found))
+        everything = named.union(*(span.terms for span in spans_of(passage.text)))
         passage_words = coverage(weights, everything)
         quotes.extend(
             Quote(marker, passage, span, coverage(weights, span.terms), passage_words)

@@ -18,10 +18,13 @@ LONGEST_QUOTE = 300
 """In signs; a longer sentence is cut at a clause or a word."""
 
 _SHORTEST_EXACT = 12  # signs; fewer may stand anywhere by chance
+_LONGEST_HEADING = 80  # signs
+_MOST_LINES_OF_A_HEADING = 2
 
 _BORDER = re.compile(rf"\f|^{TIME} ", re.MULTILINE)
 _HEADING_SIGN = re.compile(r"(?:^|\n)[ \t]*#{1,6}[ \t]+$")
 _CLAUSE_END = re.compile(r"[,;:،؛—–][\"'”’»)]*\s+|[，；：、]")
+_LEADING_NUMBER = re.compile(r"^[\d.]+\s")
 _SENTENCE_MARK = re.compile("[.!?…。！？؟۔।][\"'”’»)\\]」』）]*$")
 
 
@@ -49,8 +52,7 @@ def spans_of(text: str) -> tuple[Span, ...]:
 
 def sentence_spans(passage: Passage) -> tuple[Span, ...]:
     """Return what of a passage may be quoted: its sentences, or its headings if it has no more."""
-    spans = spans_of(passage.text)
-    return tuple(span for span in spans if not span.is_heading) or spans
+    return _quotable(passage.text, passage.page is not None)
 
 
 def bounded(text: str, span: Span, is_wanted: Callable[[str], bool]) -> Span:
@@ -130,6 +132,43 @@ def second_of(passage: Passage, position: int) -> int | None:
 def is_whole(text: str) -> bool:
     """Tell whether a text ends as a sentence does."""
     return _SENTENCE_MARK.search(text) is not None
+
+
+@lru_cache(maxsize=512)
+def _quotable(text: str, is_printed: bool) -> tuple[Span, ...]:
+    spans = spans_of(text)
+    statements = tuple(span for span in spans if not span.is_heading)
+    if is_printed and any(is_whole(span.text) for span in statements):
+        titles = frozenset(_printed_headings(text, statements))
+        statements = tuple(span for span in statements if span not in titles)
+    return statements or spans
+
+
+def _printed_headings(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Yield the headings of a page, which no sign marks: one or two short lines above a sentence.
+
+    More of them in a row are rather a list or a table, and a number is rather a fact.
+    """
+    run: list[Span] = []
+    for span in spans:
+        if _may_be_heading(text, span):
+            run.append(span)
+            continue
+        if len(run) <= _MOST_LINES_OF_A_HEADING:
+            yield from run
+        run = []
+
+
+def _may_be_heading(text: str, span: Span) -> bool:
+    before, after = text[: span.start].rpartition("\n")[2], text[span.end : span.end + 1]
+    stands_alone = before.rpartition("\f")[2].strip() == "" and after == "\n"
+    return (
+        stands_alone
+        and len(span.text) <= _LONGEST_HEADING
+        and "\n" not in span.text
+        and not is_whole(span.text)
+        and not any(sign.isdigit() for sign in _LEADING_NUMBER.sub("", span.text))
+    )
 
 
 def _span(text: str, start: int, end: int) -> Span:

@@ -151,6 +151,17 @@ def test_sentences_of_a_passage_stand_in_their_own_order():
     assert [quote.span.start for quote in found] == sorted(quote.span.start for quote in found)
 
 
+async def test_a_heading_of_a_page_counts_for_its_sentences_but_is_not_the_answer():
+    text = (
+        "The winter cluster of honey bees\nBelow ten degrees they draw together, head to head\n"
+        "over the seams between the combs, and keep the cluster warm by trembling.\n"
+    )
+    context = context_of(passage(text, page=4))
+    answer = await quote_answer("What is the winter cluster of bees?", context)
+
+    assert answer.startswith("Below ten degrees they draw together")
+
+
 async def test_a_sentence_that_is_too_long_is_cut_and_says_so():
     clause = "and then the keeper of the hive sat down again for a while, "
     text = f"{clause * 8}the bees danced at noon, {clause * 8}end."

@@ -39,6 +39,39 @@ def test_headings_are_quoted_only_where_there_is_nothing_else():
     assert [s.text for s in sentence_spans(passage("# Title"))] == ["Title"]
 
 
+PAGE = (
+    "2.1 The winter cluster\nBelow ten degrees the bees draw together, head to head\n"
+    "over the seams between the combs. They sit close.\n"
+)
+
+
+def test_a_heading_of_a_page_is_not_quoted_where_there_is_a_sentence():
+    printed = [span.text for span in sentence_spans(passage(PAGE, page=3))]
+    written = [span.text for span in sentence_spans(passage(PAGE))]
+
+    assert printed == written[1:]
+    assert written[0] == "2.1 The winter cluster"
+    assert [s.text for s in sentence_spans(passage("The winter cluster\n", page=3))] == [
+        "The winter cluster"
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "Bees in the hive: 12,000\n",
+        "Queens\nWorkers\nDrones\n",
+        "- Mouse guard of the hive had slipped\n",
+        "It was cold.\n",
+    ],
+)
+def test_facts_lists_and_sentences_of_a_page_stay_quotable(lines):
+    text = lines + PAGE.partition("\n")[2]
+    found = [span.text for span in sentence_spans(passage(text, page=3))]
+
+    assert found == [span.text for span in spans_of(text)]
+
+
 def test_the_page_counts_the_breaks_before_a_place():
     found = passage("one\ftwo\fthree", page=7)
 
