@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal, TypeVar
 
 from rag_app.marks import TIME_MARK
 from rag_app.query.results import Context, Passage
@@ -14,6 +15,8 @@ DEFAULT_BUDGET = 3000
 """In tokens, for the passages with their titles and headings."""
 
 CountTokens = Callable[[str], int]
+_T = TypeVar("_T")
+PackingRule = Literal["kept", "cut", "joined", "copy", "budget"]
 
 _SHINGLE = 3
 _COPY = 0.8
@@ -21,6 +24,31 @@ _COPY = 0.8
 
 _BRACKETED_NUMBER = re.compile(r"\[(\^?\d{1,3}(?:[ ,;-]+\d{1,3})*)\]")
 _TAG = re.compile(r"<(?=/?\s*(?:passage|question|conversation)\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class PackedPassage:
+    """What became of one passage.
+
+    It stands in the context as [`number`]: `kept` as it was, `cut` at a sentence to fit, or
+    `joined` with the neighbour `beside`. Or it was dropped: as a `copy` of `beside`, or since it
+    would have taken `tokens` (with the neighbours it touches) where the `budget` had `left`.
+    """
+
+    chunk_id: int
+    rule: PackingRule
+    beside: int | None = None
+    tokens: int = 0
+    left: int = 0
+    number: int | None = None
+
+
+@dataclass(frozen=True)
+class Packing:
+    """The context, and what became of each passage that was to go into it, in their order."""
+
+    context: Context
+    passages: tuple[PackedPassage, ...]
 
 
 def build_context(
@@ -35,26 +63,52 @@ def build_context(
     is still the slice `start:end` of the content. One that does not fit is passed over for a
     smaller one; the first is cut at a sentence when even it alone does not fit.
     """
+    return pack_context(passages, budget=budget, count_tokens=count_tokens).context
+
+
+def pack_context(
+    passages: Sequence[Passage],
+    *,
+    budget: int = DEFAULT_BUDGET,
+    count_tokens: CountTokens | None = None,
+) -> Packing:
+    """Do what `build_context` does, and also say of each passage what became of it."""
     count = count_tokens or estimate_tokens
     kept: list[Passage] = []
     costs: list[int] = []
+    members: list[list[int]] = []  # the chunks that each kept passage was made of
+    fates: list[PackedPassage] = []
     for passage in passages:
         others, merged = _join(kept, passage)
-        if merged is None and _is_copy(passage, kept):
+        original = None if merged else _copied(passage, kept)
+        if original is not None:
+            fates.append(PackedPassage(passage.chunk_id, "copy", original.chunk_id))
             continue
         candidate = merged or passage
         cost = count(render_passage(candidate, len(others) + 1))
-        used = sum(cost_of for cost_of, old in zip(costs, kept, strict=True) if old in others)
-        if used + cost > budget:
-            if kept:
-                continue
-            shorter = _cut(candidate, budget, count)
+        left = budget - sum(
+            cost_of for cost_of, old in zip(costs, kept, strict=True) if old in others
+        )
+        rule: PackingRule = "joined" if merged else "kept"
+        if cost > left:
+            shorter = None if kept else _cut(candidate, budget, count)
             if shorter is None:
+                fates.append(PackedPassage(passage.chunk_id, "budget", tokens=cost, left=left))
                 continue
-            candidate = shorter
+            candidate, rule = shorter, "cut"
             cost = count(render_passage(candidate, 1))
-        kept, costs = _placed(kept, costs, others, candidate, cost)
-    return Context(passages=tuple(kept), tokens=sum(costs))
+        joined = [of for of, old in zip(members, kept, strict=True) if old not in others]
+        beside = joined[0][0] if joined else None
+        fates.append(PackedPassage(passage.chunk_id, rule, beside, tokens=cost, left=left))
+        made_of = [*(chunk for of in joined for chunk in of), passage.chunk_id]
+        members = _placed(kept, members, others, made_of)
+        costs = _placed(kept, costs, others, cost)
+        kept = _placed(kept, kept, others, candidate)
+    numbers = {chunk: number for number, of in enumerate(members, start=1) for chunk in of}
+    return Packing(
+        Context(passages=tuple(kept), tokens=sum(costs)),
+        tuple(replace(fate, number=numbers.get(fate.chunk_id)) for fate in fates),
+    )
 
 
 def estimate_tokens(text: str) -> int:
@@ -138,24 +192,21 @@ def _joined(first: Passage, second: Passage) -> Passage | None:
 
 
 def _placed(
-    kept: Sequence[Passage],
-    costs: Sequence[int],
-    others: Sequence[Passage],
-    candidate: Passage,
-    cost: int,
-) -> tuple[list[Passage], list[int]]:
-    """Put the candidate where the best of those it replaces stood, else at the end."""
+    kept: Sequence[Passage], values: Sequence[_T], others: Sequence[Passage], value: _T
+) -> list[_T]:
+    """Return a value for each passage, the new one's where the best of those it replaces stood.
+
+    `values` has one for each of `kept`; one that replaces none goes to the end.
+    """
     places = [place for place, old in enumerate(kept) if old not in others]
     position = places[0] if places else len(kept)
-    passages = [old for old in kept if old in others]
-    prices = [price for price, old in zip(costs, kept, strict=True) if old in others]
-    passages.insert(position, candidate)
-    prices.insert(position, cost)
-    return passages, prices
+    placed = [value_of for value_of, old in zip(values, kept, strict=True) if old in others]
+    placed.insert(position, value)
+    return placed
 
 
-def _is_copy(passage: Passage, kept: Iterable[Passage]) -> bool:
-    """Tell whether a kept passage says the same, down to every number.
+def _copied(passage: Passage, kept: Iterable[Passage]) -> Passage | None:
+    """Return the kept passage that says the same, down to every number.
 
     Texts that differ in a number alone (two versions of a table, two records) are no copies: the
     number is what a question asks for.
@@ -165,8 +216,8 @@ def _is_copy(passage: Passage, kept: Iterable[Passage]) -> bool:
         other_shingles, other_numbers = _fingerprint(other.text)
         is_within = len(shingles & other_shingles) >= _COPY * len(shingles)
         if is_within and numbers <= other_numbers:
-            return True
-    return False
+            return other
+    return None
 
 
 @lru_cache(maxsize=64)

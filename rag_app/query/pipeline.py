@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 from functools import partial
 
 from rag_app.database.session import Connection, Database
@@ -12,7 +13,7 @@ from rag_app.language import detect_language
 from rag_app.providers.base import Provider
 from rag_app.query import answering, fusion, grounding, quoting, reranking, retrieval, rewriting
 from rag_app.query.bm25 import QuestionTerms
-from rag_app.query.context import build_context
+from rag_app.query.context import pack_context
 from rag_app.query.fusion import TEXT_WEIGHT
 from rag_app.query.markers import MarkerFilter
 from rag_app.query.results import (
@@ -30,6 +31,7 @@ from rag_app.query.results import (
     Rewritten,
     Scope,
 )
+from rag_app.query.retrieval import Scored
 from rag_app.query.scope import ScopeSize, measure_scope, open_scope
 from rag_app.query.syntax import clean_question, parse_question
 from rag_app.query.text_leg import question_terms, text_leg
@@ -126,9 +128,10 @@ async def ask(
         timeout=options.rerank_seconds,
     )
     watch.record("rerank", started)
-    context = build_context(
+    packing = pack_context(
         reranked.passages, budget=options.budget_tokens, count_tokens=query.count_tokens
     )
+    context = packing.context
     model = query.provider.embedder.model.name
     yield Retrieved(context.passages, found.scope.snapshot, model, found.notice)
 
@@ -162,8 +165,9 @@ async def ask(
             "rerank": {
                 "method": reranked.method,
                 "error": reranked.error,
-                "order": [passage.chunk_id for passage in reranked.passages],
+                "order": list(reranked.order),
             },
+            "packing": [asdict(packed) for packed in packing.passages],
             "context": [passage.chunk_id for passage in context.passages],
             "context_tokens": context.tokens,
             "timings_ms": dict(watch.spans),
@@ -238,13 +242,12 @@ async def retrieve(
         size = await _measure(query, connection, scope)
     parsed = parse_question(clean_question(question))
 
-    async def embed() -> tuple[list[float] | None, str]:
+    async def embed() -> tuple[list[float] | None, str, str]:
+        text, kind = parsed.text, "query"
         if not has_vectors:
-            return None, "model_changed"
+            return None, "model_changed", text
         started = time.perf_counter()
         try:
-            text = parsed.text
-            kind = "query"
             if options.hypothetical and query.provider.chat_model is not None:
                 text = await rewriting.hypothetical_passage(
                     query.provider.chat_model, text, timeout=options.rewrite_seconds
@@ -253,9 +256,9 @@ async def retrieve(
             embedder = query.provider.embedder
             [vector] = await embedder.embed([text], kind=kind)  # type: ignore[arg-type]
         except ProviderError as error:
-            return None, f"model_failed: {error}"
+            return None, f"model_failed: {error}", text
         watch.record("embed", started)
-        return vector, ""
+        return vector, "", text
 
     async def search_text() -> tuple[QuestionTerms, list[Hit], str]:
         started = time.perf_counter()
@@ -271,7 +274,9 @@ async def retrieve(
         watch.record("text", started)
         return terms, hits, required
 
-    (vector, notice), (terms, text_hits, required) = await asyncio.gather(embed(), search_text())
+    (vector, notice, embedded), (terms, text_hits, required) = await asyncio.gather(
+        embed(), search_text()
+    )
     model = query.provider.embedder.model
     async with query.database.reading() as connection:
         vector_hits: list[Hit] = []
@@ -308,7 +313,18 @@ async def retrieve(
         scope=scope,
         notice=notice,
         timings_ms=watch.spans,
-        log=_log(scope, options, vector_hits, text_hits, fused, kept, terms, notice),
+        log={
+            "snapshot": scope.snapshot,
+            "scope_chunks": size.chunks,
+            "embedding_model": model.name,
+            "calibration": [model.centre, model.spread],
+            "options": _plain_options(options),
+            "notice": notice,
+            "searched": parsed.text,
+            "required": required,
+            "hypothetical": embedded if embedded != parsed.text else "",
+            **_log(vector_hits, text_hits, scored, fused, kept, terms, passages),
+        },
     )
 
 
@@ -321,26 +337,50 @@ async def _measure(query: Query, connection: Connection, scope: Scope) -> ScopeS
 
 
 def _log(
-    scope: Scope,
-    options: QueryOptions,
     vector_hits: Sequence[Hit],
     text_hits: Sequence[Hit],
+    scored: Sequence[Scored],
     fused: Sequence[Candidate],
     kept: Sequence[Candidate],
     terms: QuestionTerms,
-    notice: str,
+    passages: Sequence[Passage],
 ) -> dict[str, object]:
-    """Return everything about how the candidates were found, as plain values."""
+    """Return how the candidates were found, as plain values that `xray` reads.
+
+    The terms are whole, with what BM25 takes, since the library's own move on with each
+    publication; the kept passages' places outlive their documents.
+    """
+    shares = {candidate.chunk_id: candidate.text_share for candidate in scored}
     return {
-        "snapshot": scope.snapshot,
-        "options": asdict(options),
-        "notice": notice,
         "terms": {
-            language: [[term.lexeme, term.documents, round(term.idf, 3)] for term in found]
+            language: {
+                "chunks": terms.chunks[language],
+                "average_lexemes": terms.average_lexemes[language],
+                "lexemes": [[term.lexeme, term.documents, term.idf] for term in found],
+            }
             for language, found in terms.terms.items()
         },
         "vector_leg": [[hit.chunk_id, round(hit.score, 5)] for hit in vector_hits],
         "text_leg": [[hit.chunk_id, round(hit.score, 4), round(hit.share, 4)] for hit in text_hits],
-        "fused": [[candidate.chunk_id, round(candidate.score, 5)] for candidate in fused],
+        "fused": [
+            [
+                candidate.chunk_id,
+                round(candidate.score, 5),
+                None if candidate.distance is None else round(1 - candidate.distance, 5),
+                round(shares[candidate.chunk_id], 4),
+            ]
+            for candidate in fused
+        ],
         "kept": [candidate.chunk_id for candidate in kept],
+        "places": [
+            [p.chunk_id, p.document_id, p.title, p.page, p.second, p.heading] for p in passages
+        ],
     }
+
+
+def _plain_options(options: QueryOptions) -> dict[str, object]:
+    filters = {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in asdict(options.filters).items()
+    }
+    return asdict(options) | {"filters": filters}

@@ -5,7 +5,7 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rag_app.errors import ProviderError
@@ -38,11 +38,15 @@ _SCORE_NAMES = ("score", "relevance", "relevance_score", "rating")
 
 @dataclass(frozen=True)
 class Reranked:
-    """The passages that were kept, best first, and what happened, for the log."""
+    """The passages that were kept, best first, and what happened, for the log.
+
+    `order` has the chunks of all passages as the judge left them, also those beyond the limit.
+    """
 
     passages: tuple[Passage, ...]
     method: Literal["none", "listwise", "reranker"]
     error: str | None = None
+    order: tuple[int, ...] = field(default=(), compare=False)  # follows from the judge's reply
 
 
 def listwise_prompt(question: str, passages: Sequence[Passage]) -> list[Message]:
@@ -78,8 +82,9 @@ async def rerank(
     passages than are kept there is nothing to choose, so no model is called.
     """
     kept = tuple(passages[:limit])
+    before = tuple(passage.chunk_id for passage in passages)
     if len(passages) <= limit or (provider.reranker is None and provider.chat_model is None):
-        return Reranked(kept, "none")
+        return Reranked(kept, "none", order=before)
     method: Literal["listwise", "reranker"] = "reranker" if provider.reranker else "listwise"
     try:
         async with asyncio.timeout(timeout):
@@ -89,14 +94,18 @@ async def rerank(
                 assert provider.chat_model is not None
                 order = await _by_chat(provider.chat_model, question, passages)
     except TimeoutError:
-        return Reranked(kept, method, f"no reply within {timeout:g} s")
+        return Reranked(kept, method, f"no reply within {timeout:g} s", before)
     except ProviderError as error:
         log.warning("reranking failed: %s", error)
-        return Reranked(kept, method, str(error))
+        return Reranked(kept, method, str(error), before)
     if not order:
-        return Reranked(kept, method, "the reply named no passage")
-    places = dict.fromkeys([*order, *range(len(passages))])
-    return Reranked(tuple(passages[place] for place in list(places)[:limit]), method)
+        return Reranked(kept, method, "the reply named no passage", before)
+    places = list(dict.fromkeys([*order, *range(len(passages))]))
+    return Reranked(
+        tuple(passages[place] for place in places[:limit]),
+        method,
+        order=tuple(before[place] for place in places),
+    )
 
 
 def parse_order(reply: str, count: int) -> list[int]:
