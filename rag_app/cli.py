@@ -384,6 +384,8 @@ async def _add(runtime: Any, source: str) -> int:
     from rag_app.library import documents
 
     if "://" in source:
+        if source != _printable(source):
+            raise IngestionError(f'"{_printable(source)}" is not a web address.')
         return await documents.add_url(runtime.database, runtime.workspace_id, source)
     path = Path(source)
     if not path.exists():  # noqa: ASYNC240  one look, before anything else runs
@@ -434,7 +436,7 @@ def _expand(sources: Sequence[str]) -> list[str]:
     """Replace folders by the files in them, without what is hidden there."""
     found: list[str] = []
     for source in sources:
-        if "://" in source or not Path(source).is_dir():
+        if "://" in source or not _is_folder(source):
             found.append(source)
             continue
         inside: list[Path] = []
@@ -443,6 +445,13 @@ def _expand(sources: Sequence[str]) -> list[str]:
             inside += (Path(folder) / name for name in names if not name.startswith("."))
         found.extend(str(path) for path in sorted(inside) if path.is_file())
     return found
+
+
+def _is_folder(source: str) -> bool:
+    try:
+        return Path(source).is_dir()
+    except OSError:
+        return False  # said when it is added, beside the others
 
 
 def _added(source: str, document: Any, error: str | None) -> dict[str, Any]:

@@ -1,0 +1,142 @@
+"""Commands on a real library: one JSON value each, exit codes, and batches that go on."""
+
+import json
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_app import chat, cli
+from rag_app.errors import ProviderUnavailableError
+
+pytestmark = pytest.mark.integration
+
+Run = Callable[..., tuple[int, Any]]
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path,
+    database_dsn: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Run:
+    """Runs a command with --json and returns its exit code and the one value it prints."""
+    for name, value in {
+        "PINCITE_HOME": str(tmp_path / "home"),
+        "DATABASE_URL": database_dsn,
+        "PINCITE_EMBEDDING_MODEL": "fake",
+        "PINCITE_CHAT_MODEL": "none",
+        "PINCITE_OLLAMA_URL": "",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+    def run(command: str, *arguments: str) -> tuple[int, Any]:
+        with pytest.raises(SystemExit) as ended:
+            cli.main([*command.split(), "--json", *arguments])
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_a_batch_goes_on_past_what_cannot_be_read(run: Run, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    odd = notes / os.fsdecode(b"b\xffes.m\xffd")
+    odd.write_text("# Bees\n\nA colony has one queen.")
+    (notes / "ants.md").write_text("# Ants\n\nAn ant has six legs.")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+        code, rows = run(
+            "add",
+            str(pipe),
+            str(tmp_path / "socket"),
+            "/dev/null",
+            "http://[",
+            os.fsdecode(b"http://a.example/\xff"),
+            "x" * 300,
+            str(tmp_path / "missing"),
+            str(notes),
+            "--no-wait",
+        )
+
+    assert code == 1
+    assert [row["error"] for row in rows][:5] == [
+        f'"{pipe}" is not a file.',
+        f'"{tmp_path / "socket"}" is not a file.',
+        '"/dev/null" is not a file.',
+        '"http://[" is not a web address.',
+        '"http://a.example/\ufffd" is not a web address.',
+    ]
+    assert [row["status"] for row in rows][5:] == ["failed", "failed", "queued", "queued"]
+    assert [row["title"] for row in rows][7:] == ["ants.md", "b\ufffdes.m\ufffdd"]
+
+
+def test_a_document_is_added_found_asked_for_shown_and_removed(run: Run, tmp_path: Path) -> None:
+    note = tmp_path / "bees.md"
+    note.write_text("# Bees\n\nA colony has one queen.")
+
+    _, [added] = run("add", str(note))
+    number = str(added["document_id"])
+
+    assert (added["status"], added["error"]) == ("ready", None)
+    assert run("search", "queen", "--source-type", "pdf")[1]["passages"] == []
+    found = run("search", "queen", "--source-type", "markdown", "--since", "2020-01-01")[1]
+    assert [passage["title"] for passage in found["passages"]] == ["Bees"]
+    assert "queen" in run("ask", "How many queens has a colony?")[1]["answer"]
+    assert run("documents show", number)[1]["content"].startswith("# Bees")
+    assert run("documents remove", number) == (
+        0,
+        {"document_id": added["document_id"], "status": "removed"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "argument"),
+    [
+        ("documents show", "12345"),
+        ("documents show", "0"),
+        ("documents show", "-1"),
+        ("documents show", "99999999999999999999"),
+        ("documents remove", "99999999999999999999"),
+        ("ask --conversation 12345", "Who?"),
+        ("ask --conversation 99999999999999999999", "Who?"),
+        ("search --workspace missing", "Who?"),
+        ("add --workspace missing", "a.md"),
+    ],
+)
+def test_what_is_not_there_is_told_as_one_value(run: Run, command: str, argument: str) -> None:
+    code, told = run(command, argument)
+
+    assert code == 1
+    assert list(told) == ["error"]
+    assert told["error"].startswith("There is no ")
+
+
+def test_an_answer_that_fails_is_told_as_one_value(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        raise ProviderUnavailableError
+
+    monkeypatch.setattr(chat.pipeline, "retrieve", fail)
+
+    assert run("ask", "Who?") == (1, {"error": str(ProviderUnavailableError())})
+
+
+def test_a_workspace_is_a_library_of_its_own(run: Run, tmp_path: Path) -> None:
+    note = tmp_path / "bees.md"
+    note.write_text("# Bees\n\nA colony has one queen.")
+
+    assert run("workspaces add", "work") == (0, {"name": "work"})
+    assert run("workspaces add", "work") == (0, {"name": "work"})
+    assert run("workspaces") == (0, [{"name": "default"}, {"name": "work"}])
+    assert run("add --workspace work --no-wait", str(note))[0] == 0
+    assert len(run("documents --workspace work")[1]) == 1
+    assert run("documents") == (0, [])
