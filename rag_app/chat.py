@@ -325,6 +325,7 @@ def describe(finished: Finished) -> Mapping[str, Any]:
             for citation in answer.citations
         ],
         "unsupported": list(answer.unsupported),
+        "absence": finished.absence.as_json() if finished.absence else None,
         "timings_ms": dict(finished.timings_ms),
     }
 

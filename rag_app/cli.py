@@ -232,6 +232,8 @@ async def ask_question(settings: Settings, parsed: argparse.Namespace) -> int:
                     _print("")
                     for source in chat.describe(event)["sources"]:
                         _print(f"\n[{source['marker']}] {_place(source)}\n    “{source['quote']}”")
+                    if event.absence:
+                        _print(_absence(event.absence))
     return 0
 
 
@@ -504,6 +506,13 @@ def _listed(document: Any) -> dict[str, Any]:
         "warnings": list(document.warnings),
         "created_at": document.created_at.isoformat(),
     }
+
+
+def _absence(absence: Any) -> str:
+    searched = "1 document was" if absence.documents == 1 else f"{absence.documents} documents were"
+    if not absence.words:
+        return f"{searched} searched."
+    return f"{searched} searched; none holds: {', '.join(absence.words)}."
 
 
 def _counted(chunks: int) -> str:

@@ -1,15 +1,12 @@
 """What a person is told when nothing answers: which words occur nowhere, and what was searched."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from psycopg import sql
 
 from rag_app.database.session import Connection
 from rag_app.lexemes import question_text
-from rag_app.query.results import Scope
+from rag_app.query.results import Absence, Scope
 from rag_app.query.scope import visibility
 from rag_app.query.syntax import parse_question
 from rag_app.query.terms import content_terms, terms
@@ -36,26 +33,6 @@ select v.source_type, count(*) as documents from (
   where v.workspace_id = %(workspace_id)s and {visible}) v
 group by v.source_type order by 1
 """
-
-
-@dataclass(frozen=True)
-class Absence:
-    """Why there is no answer: words of the question found nowhere, and how much was searched.
-
-    `searched` counts documents by source type, with the question's filters applied.
-    """
-
-    words: tuple[str, ...]
-    searched: Mapping[str, int]
-
-    @property
-    def documents(self) -> int:
-        """How many documents were searched in all."""
-        return sum(self.searched.values())
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain values, for the log and for `ask --json`."""
-        return {"words": list(self.words), "searched": dict(self.searched)}
 
 
 async def explain_absence(

@@ -12,11 +12,13 @@ from rag_app.errors import ProviderError
 from rag_app.language import detect_language
 from rag_app.providers.base import Provider
 from rag_app.query import answering, fusion, grounding, quoting, reranking, retrieval, rewriting
+from rag_app.query.absence import explain_absence
 from rag_app.query.bm25 import QuestionTerms
 from rag_app.query.context import pack_context
 from rag_app.query.fusion import TEXT_WEIGHT
 from rag_app.query.markers import MarkerFilter
 from rag_app.query.results import (
+    Absence,
     Candidate,
     Context,
     Delta,
@@ -150,6 +152,7 @@ async def ask(
     similarity = await grounding.embedded_similarity(text, context, query.provider.embedder)
     answer = grounding.ground(text, context, similarity=similarity)
     watch.record("ground", started)
+    absence = await _absence(query, found.scope, standalone) if answer.abstained else None
     watch.record("total", watch.started)
     yield Finished(
         question=question,
@@ -170,9 +173,16 @@ async def ask(
             "packing": [asdict(packed) for packed in packing.passages],
             "context": [passage.chunk_id for passage in context.passages],
             "context_tokens": context.tokens,
+            "absence": absence.as_json() if absence else None,
             "timings_ms": dict(watch.spans),
         },
+        absence=absence,
     )
+
+
+async def _absence(query: Query, scope: Scope, question: str) -> Absence:
+    async with query.database.reading() as connection:
+        return await explain_absence(connection, scope, question, detect_language(question))
 
 
 async def _write(

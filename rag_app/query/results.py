@@ -158,6 +158,26 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Absence:
+    """Why there is no answer: words of the question found nowhere, and how much was searched.
+
+    `searched` counts documents by source type, with the question's filters applied.
+    """
+
+    words: tuple[str, ...]
+    searched: Mapping[str, int]
+
+    @property
+    def documents(self) -> int:
+        """How many documents were searched in all."""
+        return sum(self.searched.values())
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as plain values, for the log and for `ask --json`."""
+        return {"words": list(self.words), "searched": dict(self.searched)}
+
+
+@dataclass(frozen=True)
 class PastTurn:
     """A finished turn of the conversation, as the rewrite and the answer see it."""
 
@@ -194,7 +214,7 @@ class Delta:
 
 @dataclass(frozen=True)
 class Finished:
-    """The whole turn."""
+    """The whole turn; `absence` says more where the library holds no answer."""
 
     question: str
     standalone_question: str
@@ -203,6 +223,7 @@ class Finished:
     embedding_model: str
     timings_ms: Mapping[str, float]
     log: Mapping[str, object]
+    absence: Absence | None = None
 
 
 @dataclass(frozen=True)

@@ -312,3 +312,17 @@ async def test_a_turn_stopped_before_it_began_is_over(runtime: Runtime) -> None:
 async def test_an_unknown_conversation_is_told_before_the_first_event(runtime: Runtime) -> None:
     with pytest.raises(NotFoundError):
         await chat.open_turn(runtime, 12_345, "What is the dance?")
+
+
+async def test_where_nothing_answers_it_says_what_occurs_nowhere_and_what_was_searched(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    await add_text(runtime, tmp_path, "bees.md", NOTE)
+
+    events = [event async for event in chat.take_turn(runtime, None, "How tall is Mount Fuji?")]
+
+    told = chat.describe(events[-1])
+    assert told["abstained"]
+    assert told["absence"] == {"words": ["tall", "Mount", "Fuji"], "searched": {"markdown": 1}}
+    found = [event async for event in chat.take_turn(runtime, None, "waggle dance Frisch")][-1]
+    assert chat.describe(found)["absence"] is None
