@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
+
 # this script does nothing without a browser
 from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: TID253
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from rag_app.database.server import start_server  # noqa: E402
 from rag_app.providers.base import Message  # noqa: E402
 from rag_app.providers.fake import numbered_passages  # noqa: E402
 from scripts.sample_library import (  # noqa: E402
@@ -30,6 +33,7 @@ from tests.support.youtube_server import FakeVideo, Track, serve_youtube  # noqa
 DOCS = ROOT / "docs"
 SCREENS = {"desktop": (1440, 900), "phone": (390, 844)}
 THEMES = ("light", "dark")
+SITE = "bees.example"
 READY = 5  # documents; the sixth is damaged
 QUESTION = "How do bees keep warm in winter?"
 # each sentence with words of the passage that it cites
@@ -62,6 +66,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=found, args=flags)
         page = browser.new_page()
         fill_library(page, app, site)
+        name_site(app, site)
         address = ask(page, app, model)
         for theme in THEMES:
             for screen in SCREENS:
@@ -104,6 +109,19 @@ def fill_library(page: Page, app: App, site: Loopback) -> None:
             expect(page.locator("#url")).to_have_value("")
         ready = page.locator(".document-row[data-status=ready]")
         expect(ready).to_have_count(READY, timeout=120_000)
+
+
+def name_site(app: App, site: Loopback) -> None:
+    """Give the web page of this computer the address that it would have elsewhere."""
+    server = start_server(app.home)  # attaches to the one that runs
+    try:
+        with psycopg.connect(server.dsn) as connection:
+            connection.execute(
+                "update document set uri = %s where uri = %s",
+                (f"https://{SITE}/heater-bees", site.url("/heater-bees")),
+            )
+    finally:
+        server.stop()  # only lets go of it: the app uses it
 
 
 def ask(page: Page, app: App, model: ModelServer) -> str:

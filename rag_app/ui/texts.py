@@ -148,8 +148,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "url_placeholder": ("https://…", "https://…"),
     "add": ("Add", "Hinzufügen"),
     "own_computer": (
-        "This address leads to this computer, which Pincite does not read. Add files above.",
-        "Diese Adresse führt auf diesen Rechner, den Pincite nicht liest. Dateien gehen oben.",
+        "This address leads to this computer, where Pincite fetches nothing. Add files above.",
+        "Diese Adresse führt auf diesen Rechner, wo Pincite nichts abruft. Dateien: siehe oben.",
     ),
     "no_address": ("“{address}” is not a web address.", "„{address}“ ist keine Webadresse."),
     "documents": ("Documents", "Dokumente"),
