@@ -8,13 +8,14 @@ from functools import partial
 
 from rag_app.database.server import start_server
 from rag_app.database.session import Database, migrate, open_database
-from rag_app.errors import NotFoundError, RuntimeNotStartedError
+from rag_app.errors import RuntimeNotStartedError
 from rag_app.ingestion.browser import Browser
 from rag_app.ingestion.pipeline import Ingestion, embed_document, ingest_document
 from rag_app.jobs import queue
 from rag_app.jobs.worker import Attempt, TaskFunction, run_worker
 from rag_app.library import documents, snapshots
 from rag_app.library.files import FileStore
+from rag_app.library.workspaces import find_workspace
 from rag_app.providers.base import Provider
 from rag_app.providers.local import token_counter
 from rag_app.providers.opening import close_provider, open_provider
@@ -87,17 +88,6 @@ async def open_runtime(
             yield runtime
         finally:
             _current = None
-
-
-async def find_workspace(database: Database, name: str) -> int:
-    """Return the id of a workspace by its name."""
-    async with database.connection() as connection:
-        row = await (
-            await connection.execute("select id from workspace where name = %s", (name,))
-        ).fetchone()
-    if row is None:
-        raise NotFoundError(f'There is no workspace named "{name}".')
-    return int(row["id"])
 
 
 def worker_tasks(runtime: Runtime, browser: Browser) -> Mapping[str, TaskFunction]:
