@@ -87,8 +87,8 @@ from document_version v join document d on d.id = v.document_id where v.id = %s
 
 LEXEMES = """
 select t.chunk_id, t.language::text as language, tsvector_to_array(t.tsv) as lexemes,
-       exists (select 1 from embedding e where e.chunk_id = t.chunk_id
-         and e.model_id = %(model_id)s) as has_vector
+       exists (select 1 from embedding e join embedding_model m on m.id = e.model_id
+         where e.chunk_id = t.chunk_id and m.name = %(model)s) as has_vector
 from chunk_text_index t where t.chunk_id = any(%(ids)s)
 """
 
@@ -96,9 +96,9 @@ from chunk_text_index t where t.chunk_id = any(%(ids)s)
 NEARER = """
 with scope as materialized (select e.chunk_id, {distance} as distance from embedding e
   where e.model_id = {model_id} and e.workspace_id = %(workspace_id)s and {visible})
-select w.chunk_id, 1 + (select count(*) from scope s where s.distance < w.distance
-    or (s.distance = w.distance and s.chunk_id < w.chunk_id)) as rank
-from scope w where w.chunk_id = any(%(ids)s)
+select chunk_id, rank from (select chunk_id, row_number() over (order by distance, chunk_id) as rank
+  from scope) ranked
+where chunk_id = any(%(ids)s)
 """
 
 
@@ -307,8 +307,9 @@ async def why_not(
     """Say for each chunk of a page, or at a second, where it fell out of a turn.
 
     Without a page or second: for the document's best chunks. All is judged by the turn's own
-    snapshot, filters, options and terms; `question` is the one the turn searched with. The
-    question is embedded again; where that fails, the sentences say so.
+    snapshot, filters, options and terms. What the turn searched for, which is embedded again,
+    stands in the log; `question` is for a log without it. Where embedding fails, the sentences say
+    so.
     """
     found = read_fates(log)
     scope = Scope(query.workspace_id, log["snapshot"], read_filters(log))
@@ -422,7 +423,7 @@ class _Turn:
         limit = MOST_CHUNKS if is_named else BEST_CHUNKS
         if not is_named or len(ids) > limit:
             ids = sorted(ids, key=lambda chunk_id: self._merit(by_id[chunk_id]))[:limit]
-        values = {"ids": list(ids), "model_id": self.query.model_id}
+        values = {"ids": list(ids), "model": self.log["embedding_model"]}
         lexemes = {row["chunk_id"]: row for row in await _rows(connection, LEXEMES, values)}
         failing = await self._failing(connection, ids)
         vector_ranks = await self._vector_ranks(connection, ids)
@@ -439,7 +440,11 @@ class _Turn:
                 reason="",
                 fate=self.fates.get(chunk_id),
                 vector_rank=vector_ranks.get(chunk_id),
-                cosine=None if found.distance is None else round(1 - found.distance, 5),
+                cosine=(
+                    self._fate(chunk_id).cosine
+                    if found.distance is None
+                    else round(1 - found.distance, 5)
+                ),
                 text_rank=text_ranks.get(chunk_id),
                 bm25=round(found.text_score, 4),
                 share=round(found.text_share, 4),
@@ -757,7 +762,9 @@ def _moment(value: Any) -> datetime | None:
 
 def _word(lexeme: str) -> str:
     """Return a lexeme as a person reads it; an identifier's stands for it as a whole."""
-    return lexeme.removeprefix(IDENTIFIER).replace("q0", "-") if IDENTIFIER in lexeme else lexeme
+    if not lexeme.startswith(IDENTIFIER):
+        return lexeme
+    return lexeme.removeprefix(IDENTIFIER).replace("q0", "-")
 
 
 def _list(words: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from rag_app.query.pipeline import Query, QueryOptions
 from rag_app.query.results import Filters, Finished, Passage, Scope
 from rag_app.query.scope import ScopeSize
 from rag_app.query.vector_leg import vector_leg
-from rag_app.query.xray import CUT_BY, Whereabouts, why_not, xray
+from rag_app.query.xray import BEST_CHUNKS, CUT_BY, Whereabouts, why_not, xray
 from rag_app.runtime import Runtime
 from tests.support.ingesting import add_path, add_text, count
 from tests.support.library import write_pdf
@@ -339,6 +339,10 @@ async def test_a_model_that_is_away_leaves_the_rank_open_and_says_so(library: Li
     [hive] = await why_not(away, log, QUESTION, library.ids["hive.md"])
     assert (hive.stage, hive.vector_rank) == ("legs", None)
     assert "rank by meaning is unknown, since the embedding model does not answer" in hive.reason
+    found = next(hit[0] for hit in log["vector_leg"])
+    told = [one for i in library.ids.values() for one in await why_not(away, log, QUESTION, i)]
+    [known] = [one for one in told if one.place.chunk_id == found]
+    assert (known.vector_rank, known.cosine) == (1, log["vector_leg"][0][1])
     without = await ask(away)
     [chess] = await why_not(away, without, QUESTION, library.ids["chess.md"])
     assert "the search by meaning was off (model_failed: It is away.)" in chess.reason
@@ -365,3 +369,80 @@ async def test_every_rule_has_its_sentence_and_an_old_log_is_refused(library: Li
     assert {row.fate.cut_by for row in rows} <= {None, *CUT_BY}
     with pytest.raises(NotFoundError):
         await xray(library.runtime.database, library.runtime.workspace_id, {"snapshot": 1})
+
+
+async def test_another_model_today_is_not_asked_about_the_vectors_of_then(
+    library: Library,
+) -> None:
+    class Other(FakeEmbedder):
+        model = replace(FakeEmbedder.model, name="other/1")
+
+    log = await ask(library.query, leg_limit=1)
+    query = replace(library.asking(embedder=Other()), model_id=library.query.model_id + 1)
+
+    [hive] = await why_not(query, log, QUESTION, library.ids["hive.md"])
+    assert "is unknown, since the question was asked with fake-words/1" in hive.reason
+
+
+async def test_what_the_index_passed_over_is_told_apart_from_what_was_too_far(
+    library: Library,
+) -> None:
+    log = await ask(library.query, fusion="vector", rerank=False)
+    missed = log["vector_leg"][0][0]
+    for leg in ("vector_leg", "text_leg", "fused"):
+        log[leg] = [hit for hit in log[leg] if hit[0] != missed]
+    told = [one for name in library.ids for one in await library.where(log, name)]
+
+    [one] = [one for one in told if one.place.chunk_id == missed]
+    assert (one.stage, one.vector_rank) == ("legs", 1)
+    assert "within the 50 taken, but the index passed over it" in one.reason
+
+
+async def test_a_second_names_the_chunk_that_was_being_spoken(library: Library) -> None:
+    await run(
+        library.runtime,
+        "update chunk c set second = 10 + 20 * c.ordinal from document_version v "
+        "where v.id = c.version_id and v.document_id = %s",
+        library.ids["long.md"],
+    )
+    log = await ask(library.query)
+
+    seconds = [
+        [one.place.second for one in await library.where(log, "long.md", second=second)]
+        for second in (0, 10, 29, 30, 999)
+    ]
+    assert seconds[:4] == [[10], [10], [10], [30]]
+    assert len(seconds[4]) == 1
+
+
+async def test_of_a_large_document_the_best_chunks_come_first(library: Library) -> None:
+    pages = [f"Page {n} is about glue, paper and ink." for n in range(1, 9)]
+    pages[6] = BOOK[1]
+    library.ids["large"] = (
+        await add_path(library.runtime, write_pdf(library.folder / "large.pdf", pages))
+    ).id
+    log = await ask(library.query)
+    told = await library.where(log, "large")
+
+    assert len(told) == BEST_CHUNKS
+    assert told[0].place.page == 7
+    assert len(await library.where(log, "large", page=2)) == 1
+
+
+async def test_a_document_that_is_not_taken_in_yet_says_so(library: Library) -> None:
+    log = await ask(library.query)
+    document_id = await documents.add_url(
+        library.runtime.database, library.runtime.workspace_id, "https://example.org/"
+    )
+
+    [one] = await why_not(library.query, log, QUESTION, document_id)
+    assert (one.stage, one.place.chunk_id) == ("snapshot", None)
+    assert one.reason == "It has not been taken in: none of its text has been published."
+
+
+async def test_an_empty_library_has_an_empty_xray(runtime: Runtime) -> None:
+    log = await ask(runtime.query)
+    found = await xray(runtime.database, runtime.workspace_id, log)
+
+    assert (found.fused, found.context, found.terms) == ((), (), ())
+    assert found.answered_by == "nothing found"
