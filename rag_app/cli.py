@@ -1,4 +1,4 @@
-"""Commands: serve, worker, add, ask, search, documents, snapshots, workspaces, evaluate.
+"""Commands: serve, worker, add, ask, search, documents, embed, snapshots, workspaces, evaluate.
 
 With --json a command prints one JSON value on stdout and nothing else there. It exits 0 on success,
 1 when something that was asked for failed, 2 on wrong usage.
@@ -11,10 +11,12 @@ import io
 import json
 import logging
 import os
+import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,12 +81,15 @@ def build_parser() -> argparse.ArgumentParser:
     )
     search.add_argument("question", type=_question)
     search.add_argument("--limit", type=_limit, default=10, help=f"1 to {MOST_PASSAGES}")
-    search.add_argument("--source-type", type=_source_type, action="append", default=[])
-    search.add_argument("--since", type=_moment, metavar="DATE", help="as in 2025-01-31")
+    _add_filters(search)
 
     ask = _command(commands, "ask", "answer a question from the library", ask_question)
     ask.add_argument("question", type=_question)
     ask.add_argument("--conversation", type=int, metavar="ID")
+    _add_filters(ask)
+    ask.add_argument("--no-rewrite", action="store_true", help="search for the question as it is")
+    ask.add_argument("--no-rerank", action="store_true", help="keep the order of the search")
+    ask.add_argument("--hyde", action="store_true", help="search for an imagined answer as well")
 
     documents = _command(commands, "documents", "list the library, or show one document", list_all)
     actions = documents.add_subparsers(metavar="show")
@@ -92,6 +97,8 @@ def build_parser() -> argparse.ArgumentParser:
     show.add_argument("id", type=int)
     remove = _command(actions, "remove", "take a document out of the library", remove_one)
     remove.add_argument("id", type=int)
+
+    _command(commands, "embed", "give every document vectors of the model in use", embed_library)
 
     _command(commands, "snapshots", "list the states the library has been in", list_states)
 
@@ -126,6 +133,27 @@ def _command(commands: Any, name: str, help_text: str, run: Any) -> argparse.Arg
     command.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
     command.set_defaults(run=lambda settings, parsed: asyncio.run(run(settings, parsed)))
     return command
+
+
+def _add_filters(command: argparse.ArgumentParser) -> None:
+    for name, read in (("source-type", _source_type), ("language", _language), ("document", int)):
+        command.add_argument(f"--{name}", type=read, action="append", default=[], metavar="T")
+    command.add_argument("--since", type=_moment, metavar="DATE", help="as in 2025-01-31")
+    command.add_argument("--until", type=_moment, metavar="DATE", help="before this day")
+
+
+def _filters(parsed: argparse.Namespace) -> Any:
+    from rag_app.query.results import Filters
+
+    for document_id in parsed.document:
+        _check_id("document", document_id)
+    return Filters(
+        source_types=tuple(parsed.source_type),
+        document_ids=tuple(parsed.document),
+        languages=tuple(parsed.language),
+        since=parsed.since,
+        until=parsed.until,
+    )
 
 
 def run_serve(settings: Settings, _parsed: argparse.Namespace) -> int:
@@ -163,7 +191,9 @@ async def add_sources(settings: Settings, parsed: argparse.Namespace) -> int:
             except (RagAppError, OSError, ValueError) as error:
                 results.append({"source": shown, "error": _sentence(error, shown)})
         if not parsed.no_wait:
-            await _wait(runtime, [result["id"] for result in results if "id" in result])
+            ids = [result["id"] for result in results if "id" in result]
+            finished = partial(documents.are_finished, runtime.database, runtime.workspace_id, ids)
+            await _wait(runtime, finished)
         rows = []
         for result in results:
             document, problem = None, result.get("error")
@@ -188,10 +218,8 @@ async def search_passages(settings: Settings, parsed: argparse.Namespace) -> int
     """Print the passages nearest to a question."""
     from rag_app import chat
     from rag_app.query.pipeline import QueryOptions
-    from rag_app.query.results import Filters
 
-    filters = Filters(source_types=tuple(parsed.source_type), since=parsed.since)
-    options = QueryOptions(candidates=parsed.limit, filters=filters)
+    options = QueryOptions(candidates=parsed.limit, filters=_filters(parsed))
     async with _runtime(settings, parsed) as runtime:
         found = await chat.search(runtime, parsed.question, options)
     if _as_json(parsed):
@@ -206,15 +234,22 @@ async def search_passages(settings: Settings, parsed: argparse.Namespace) -> int
 async def ask_question(settings: Settings, parsed: argparse.Namespace) -> int:
     """Print an answer as it is written, then its sources."""
     from rag_app import chat
+    from rag_app.query.pipeline import QueryOptions
     from rag_app.query.results import Delta, Failed, Finished
 
     as_json = _as_json(parsed)
+    options = QueryOptions(
+        rewrite=not parsed.no_rewrite,
+        rerank=not parsed.no_rerank,
+        hypothetical=parsed.hyde,
+        filters=_filters(parsed),
+    )
     if parsed.conversation is not None:
         _check_id("conversation", parsed.conversation)
     async with (
         _runtime(settings, parsed) as runtime,
         contextlib.aclosing(
-            chat.take_turn(runtime, parsed.conversation, parsed.question)
+            chat.take_turn(runtime, parsed.conversation, parsed.question, options)
         ) as events,
     ):
         async for event in events:
@@ -299,6 +334,32 @@ async def remove_one(settings: Settings, parsed: argparse.Namespace) -> int:
         await documents.remove_document(runtime.database, runtime.workspace_id, parsed.id)
     if _as_json(parsed):
         _print_json({"document_id": parsed.id, "status": "removed"})
+    return 0
+
+
+async def embed_library(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Give every document that lacks them vectors of the configured model, and wait for it."""
+    from rag_app.library import documents
+
+    async with _runtime(settings, parsed) as runtime:
+        arguments = (runtime.database, runtime.workspace_id, runtime.model_id)
+        queued = await documents.embed_again(*arguments)
+
+        async def is_done() -> bool:
+            return not await documents.count_embedding(runtime.database)
+
+        await _wait(runtime, is_done)
+        left = await documents.count_without_vectors(*arguments)
+    if left:
+        raise RagAppError(
+            f"{left} documents have no vectors of {runtime.provider.embedder.model.name} yet: see "
+            "the log of the worker, and whether a running Pincite uses another model."
+        )
+    result = {"embedding_model": runtime.provider.embedder.model.name, "documents": queued}
+    if _as_json(parsed):
+        _print_json(result)
+    else:
+        _print(f"{queued} documents were embedded with {result['embedding_model']}.")
     return 0
 
 
@@ -404,16 +465,15 @@ async def _add(runtime: Any, source: str) -> int:
     )
 
 
-async def _wait(runtime: Any, ids: Sequence[int]) -> None:
-    """Wait until every document has come to an end, with a worker of our own if none runs."""
+async def _wait(runtime: Any, is_finished: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until a worker has finished something, with one of our own if none runs."""
     from rag_app.jobs.worker import is_worker_alive
-    from rag_app.library import documents
     from rag_app.runtime import take_in
 
     stop = asyncio.Event()
     own: asyncio.Task[None] | None = None
     try:
-        while not await documents.are_finished(runtime.database, runtime.workspace_id, ids):
+        while not await is_finished():
             if own is None and not await is_worker_alive(runtime.database):
                 own = asyncio.create_task(take_in(runtime, stop))
             if own is not None and own.done():
@@ -584,6 +644,12 @@ def _moment(text: str) -> datetime:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise argparse.ArgumentTypeError(f"write a date such as 2025-01-31, not {text}") from error
+
+
+def _language(text: str) -> str:
+    if not re.fullmatch("[a-zA-Z]{2,3}", text):
+        raise argparse.ArgumentTypeError(f"write a code such as en or de, not {text}")
+    return text.lower()
 
 
 def _source_type(text: str) -> str:

@@ -228,6 +228,18 @@ async def embed_again(database: Database, workspace_id: int, model_id: int) -> i
     return len(found)
 
 
+async def count_embedding(database: Database) -> int:
+    """Return how many documents wait to be embedded again, or just are."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            "select count(*) as n from procrastinate_jobs "
+            "where task_name = %s and status in ('todo', 'doing')",
+            (queue.EMBED_DOCUMENT,),
+        )
+        row = await cursor.fetchone()
+    return int(row["n"]) if row else 0
+
+
 async def list_documents(
     database: Database, workspace_id: int, *, title: str = "", limit: int = 200, offset: int = 0
 ) -> list[DocumentSummary]:

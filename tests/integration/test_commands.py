@@ -22,11 +22,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "home"
 
 
-def run(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(home: Path, *arguments: str, model: str = "fake") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "rag_app", *arguments],
         cwd=ROOT,
-        env=os.environ | {"PINCITE_HOME": str(home), "PINCITE_EMBEDDING_MODEL": "fake"},
+        env=os.environ | {"PINCITE_HOME": str(home), "PINCITE_EMBEDDING_MODEL": model},
         check=False,
         capture_output=True,
         text=True,
@@ -57,3 +57,20 @@ def test_a_note_is_added_by_a_worker_of_the_commands_own(home: Path, tmp_path: P
     assert done.returncode == 0, done.stderr
     assert [row["status"] for row in json.loads(done.stdout)] == ["ready"]
     assert not (home / "pgdata" / "postmaster.pid").exists()
+
+
+def test_a_library_is_embedded_again_with_the_model_in_use(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "tides.md").write_text("# Tides\n\nTides follow the moon.\n")
+    assert run(home, "add", str(tmp_path / "tides.md")).returncode == 0
+
+    done = run(home, "embed", "--json", model="")
+    again = run(home, "embed", "--json", model="")
+    found = run(home, "search", "What do tides follow?", "--json", "--language", "en", model="")
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["documents"] == 1
+    assert json.loads(again.stdout)["documents"] == 0
+    [passage] = json.loads(found.stdout)["passages"]
+    assert passage["distance"] is not None
+    nothing = run(home, "search", "What do tides follow?", "--json", "--language", "de", model="")
+    assert json.loads(nothing.stdout)["passages"] == []

@@ -34,6 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
         ["search", "a", "--since", "0001-01-01T00:00:00+14:00"],
         ["search", "a", "--since", "9999-12-31T23:59:59-14:00"],
         ["search", "a", "--source-type", "bogus"],
+        ["search", "a", "--language", "German"],
+        ["search", "a", "--document", "x"],
         ["ask", "a", "--conversation", "x"],
         ["documents", "show", "x"],
         ["documents", "show", "9" * 5000],
