@@ -17,8 +17,10 @@ from rag_app.query.context import build_context
 from rag_app.query.pipeline import Query, QueryOptions
 from rag_app.query.results import Filters, Finished, Passage, Scope
 from rag_app.query.scope import ScopeSize
+from rag_app.query.turn_log import CUT_BY
 from rag_app.query.vector_leg import vector_leg
-from rag_app.query.xray import BEST_CHUNKS, CUT_BY, Whereabouts, why_not, xray
+from rag_app.query.whereabouts import BEST_CHUNKS, Whereabouts, why_not
+from rag_app.query.xray import xray
 from rag_app.runtime import Runtime
 from tests.support.ingesting import add_path, add_text, count
 from tests.support.library import write_pdf

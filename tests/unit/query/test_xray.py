@@ -12,7 +12,7 @@ from rag_app.providers.fake import FakeEmbedder, FakeReranker
 from rag_app.query.context import PackedPassage, build_context, pack_context
 from rag_app.query.reranking import rerank
 from rag_app.query.results import Filters
-from rag_app.query.xray import CUT_BY, read_fates, read_filters, read_terms
+from rag_app.query.turn_log import CUT_BY, read_fates, read_filters, read_terms
 from tests.support.passages import passage, slice_of
 
 CONTENT = (
