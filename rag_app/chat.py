@@ -6,7 +6,7 @@ import logging
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
 from rag_app.errors import RagAppError
@@ -200,6 +200,8 @@ async def _run(
                     watch.cancel()  # it would take the end that is stored now for a stop
                 if not await _store(runtime, turn_id, live, event):
                     raise asyncio.CancelledError
+                if isinstance(event, Finished):
+                    event = replace(event, turn_id=turn_id, conversation_id=conversation_id)
                 tell(event)
     except asyncio.CancelledError:
         await _end(runtime, turn_id, "stopped", None, live.text)
@@ -304,6 +306,8 @@ def describe(finished: Finished) -> Mapping[str, Any]:
     """Return a finished turn in the shape of `ask --json`."""
     answer = finished.answer
     return {
+        "turn_id": finished.turn_id,
+        "conversation_id": finished.conversation_id,
         "question": finished.question,
         "standalone_question": finished.standalone_question,
         "answer": answer.text,

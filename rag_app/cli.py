@@ -1,4 +1,4 @@
-"""Commands: serve, worker, add, ask, search, documents, embed, snapshots, workspaces, evaluate.
+"""Commands: serve, worker, add, ask, xray, search, documents, embed, snapshots, evaluate, others.
 
 With --json a command prints one JSON value on stdout and nothing else there. It exits 0 on success,
 1 when something that was asked for failed, 2 on wrong usage.
@@ -15,12 +15,14 @@ import re
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rag_app.errors import IngestionError, NotFoundError, RagAppError
+from rag_app.lexemes import read_lexeme
 from rag_app.query.syntax import clean_question
 from rag_app.settings import Settings, load_settings
 
@@ -90,6 +92,12 @@ def build_parser() -> argparse.ArgumentParser:
     ask.add_argument("--no-rewrite", action="store_true", help="search for the question as it is")
     ask.add_argument("--no-rerank", action="store_true", help="keep the order of the search")
     ask.add_argument("--hyde", action="store_true", help="search for an imagined answer as well")
+
+    how = _command(commands, "xray", "show how an answer was found", show_turn)
+    how.add_argument("turn", type=int, nargs="?", help="as in ask --json; without it the newest")
+    how.add_argument("--why", type=int, metavar="DOCUMENT", help="say where a document fell out")
+    how.add_argument("--page", type=int)
+    how.add_argument("--second", type=int)
 
     documents = _command(commands, "documents", "list the library, or show one document", list_all)
     actions = documents.add_subparsers(metavar="show")
@@ -269,6 +277,40 @@ async def ask_question(settings: Settings, parsed: argparse.Namespace) -> int:
                         _print(f"\n[{source['marker']}] {_place(source)}\n    “{source['quote']}”")
                     if event.absence:
                         _print(_absence(event.absence))
+    return 0
+
+
+async def show_turn(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Print how an answer was found, or why a document is not among its sources."""
+    from rag_app.library import conversations
+    from rag_app.query.whereabouts import why_not
+    from rag_app.query.xray import xray
+
+    for kind, number in (("turn", parsed.turn), ("document", parsed.why)):
+        if number is not None:
+            _check_id(kind, number)
+    async with _runtime(settings, parsed) as runtime:
+        arguments = (runtime.database, runtime.workspace_id)
+        turn_id = parsed.turn or await conversations.newest_turn(*arguments)
+        turn = await conversations.get_turn(*arguments, turn_id)
+        log = await conversations.turn_log(*arguments, turn_id)
+        if parsed.why is None:
+            found = await xray(*arguments, log)
+        else:
+            places = await why_not(
+                runtime.query, log, turn.question, parsed.why, parsed.page, parsed.second
+            )
+    about = {"turn_id": turn_id, "question": turn.question}
+    if parsed.why is not None:
+        if _as_json(parsed):
+            _print_json(about | {"places": [asdict(place) for place in places]})
+        else:
+            for place in places:
+                _print(f"{_spot(place.place)}\n   {place.reason}")
+    elif _as_json(parsed):
+        _print_json(about | asdict(found))
+    else:
+        _print("\n".join(_xray_lines(found)))
     return 0
 
 
@@ -566,6 +608,32 @@ def _listed(document: Any) -> dict[str, Any]:
         "warnings": list(document.warnings),
         "created_at": document.created_at.isoformat(),
     }
+
+
+def _xray_lines(found: Any) -> list[str]:
+    from rag_app.query.turn_log import CUT_BY
+
+    lines = [
+        f"Searched: {found.question}",
+        f"Snapshot {found.snapshot}, {found.embedding_model}, answered by {found.answered_by}",
+        "Milliseconds: " + ", ".join(f"{name} {ms:g}" for name, ms in found.timings_ms.items()),
+        "Terms: "
+        + ", ".join(f"{read_lexeme(term.lexeme)} ({term.documents})" for term in found.terms),
+    ]
+    if found.notice:
+        lines.append(f"Notice: {found.notice}")
+    for name in ("vector", "text", "fused", "kept", "judged", "context"):
+        rows = getattr(found, name)
+        lines.append(f"\n{name} ({len(rows)})")
+        for rank, row in enumerate(rows, start=1):
+            score = {"vector": row.fate.cosine, "text": row.fate.bm25}.get(name, row.fate.score)
+            cut = CUT_BY.get(row.fate.cut_by or "", "")
+            lines.append(f"{rank:>4}  {score or 0:.3f}  {_spot(row.place)}  {cut}".rstrip())
+    return lines
+
+
+def _spot(place: Any) -> str:
+    return _place(asdict(place)) if place.chunk_id is not None else "No passage"
 
 
 def _absence(absence: Any) -> str:

@@ -37,6 +37,13 @@ _SHORTEST_NUMBER = 8  # digits: an ISBN, a phone or an account number, also with
 _LATIN_WORD = re.compile("[^\\W\\d_]*[\u00c0-\u024f\u1e00-\u1eff][^\\W\\d_]*")
 
 
+def read_lexeme(lexeme: str) -> str:
+    """Return a lexeme as a person reads it; an identifier's stands for it as a whole."""
+    if not lexeme.startswith(IDENTIFIER):
+        return lexeme
+    return lexeme.removeprefix(IDENTIFIER).replace("q0", "-")
+
+
 def document_text(text: str) -> str:
     """Return a document's text in every form under which a question may look for it."""
     text = question_text(text)

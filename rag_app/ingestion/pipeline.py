@@ -97,6 +97,7 @@ async def embed_document(ingestion: Ingestion, document_id: int, attempt: Attemp
         title=version.title,
     )
     await storing.adopt_model(ingestion.database, version.workspace_id, ingestion.model_id)
+    await documents.tell(ingestion.database, version.workspace_id, document_id)
 
 
 async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ What changes for a page that shows one is told on the channel `conversations`.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -24,7 +24,14 @@ select t.id, t.conversation_id, t.ordinal, t.question, t.standalone_question, t.
             then 'interrupted' else t.status end as status,
        t.error, t.abstained, t.unsupported, t.passages, t.snapshot, t.created_at,
        coalesce((select jsonb_agg(to_jsonb(c) order by c.marker) from citation c
-                 where c.turn_id = t.id), '[]'::jsonb) as citations
+                 where c.turn_id = t.id), '[]'::jsonb) as citations,
+       coalesce((select jsonb_build_object(
+           'notice', l.detail -> 'notice', 'absence', l.detail -> 'absence',
+           'options', l.detail -> 'options',
+           'documents', (select jsonb_object_agg(d.id, d.title) from document d
+             where d.workspace_id = t.workspace_id and d.removed_at is null
+             and l.detail #> '{{options,filters,document_ids}}' @> to_jsonb(d.id)))
+         from retrieval_log l where l.turn_id = t.id), '{{}}'::jsonb) as found
 from turn t where t.workspace_id = %(workspace_id)s
 """
 
@@ -78,7 +85,8 @@ class ConversationSummary:
 class TurnRecord:
     """A stored turn; passages and citations as plain JSON values, as they were at the time.
 
-    `status` is running, done, stopped, failed or interrupted.
+    `status` is running, done, stopped, failed or interrupted. `found` has the log's `notice`,
+    `absence` and `options`, and the titles of the `documents` that a filter names.
     """
 
     id: int
@@ -95,6 +103,7 @@ class TurnRecord:
     snapshot: int | None
     created_at: datetime
     citations: list[dict[str, Any]]
+    found: dict[str, Any] = field(default_factory=dict)
 
 
 async def start_conversation(database: Database, workspace_id: int, title: str) -> int:
@@ -179,6 +188,20 @@ async def get_turn(database: Database, workspace_id: int, turn_id: int) -> TurnR
     if row is None:
         raise NotFoundError(f"There is no turn {turn_id} in this library.")
     return TurnRecord(**row)
+
+
+async def newest_turn(database: Database, workspace_id: int) -> int:
+    """Return the turn that was answered last; raise NotFoundError where there is none."""
+    async with database.connection() as connection:
+        row = await (
+            await connection.execute(
+                "select max(turn_id) as id from retrieval_log where workspace_id = %s",
+                (workspace_id,),
+            )
+        ).fetchone()
+    if row is None or row["id"] is None:
+        raise NotFoundError("No question has been answered in this library yet.")
+    return int(row["id"])
 
 
 async def turn_log(database: Database, workspace_id: int, turn_id: int) -> dict[str, Any]:

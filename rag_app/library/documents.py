@@ -77,6 +77,12 @@ from document_version v join membership m on m.version_id = v.id and m.removed_i
 where v.workspace_id = %s and v.language <> '' group by v.language order by 2 desc, 1
 """
 
+SOURCE_TYPES = """
+select d.source_type, count(*) as documents from document d
+where d.workspace_id = %s and d.removed_at is null and d.source_type <> ''
+group by d.source_type order by 2 desc, 1
+"""
+
 WITHOUT_VECTORS = """
 select distinct v.document_id as id
 from membership m join document_version v on v.id = m.version_id
@@ -203,6 +209,13 @@ async def list_languages(database: Database, workspace_id: int) -> dict[str, int
     async with database.connection() as connection:
         rows = await (await connection.execute(LANGUAGES, (workspace_id,))).fetchall()
     return {row["language"]: row["documents"] for row in rows}
+
+
+async def list_source_types(database: Database, workspace_id: int) -> dict[str, int]:
+    """Return how many documents of the library are of each source type, the most first."""
+    async with database.connection() as connection:
+        rows = await (await connection.execute(SOURCE_TYPES, (workspace_id,))).fetchall()
+    return {row["source_type"]: row["documents"] for row in rows}
 
 
 async def count_without_vectors(database: Database, workspace_id: int, model_id: int) -> int:
@@ -424,6 +437,12 @@ async def report_progress(database: Database, document_id: int, step: str, progr
             return False
         await notify(connection, row["workspace_id"], document_id)
         return True
+
+
+async def tell(database: Database, workspace_id: int, document_id: int) -> None:
+    """Tell open pages that something about a document changed which its row does not show."""
+    async with database.connection() as connection:
+        await notify(connection, workspace_id, document_id)
 
 
 async def notify(connection: Connection, workspace_id: int, document_id: int) -> None:

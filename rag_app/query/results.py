@@ -214,7 +214,10 @@ class Delta:
 
 @dataclass(frozen=True)
 class Finished:
-    """The whole turn; `absence` says more where the library holds no answer."""
+    """The whole turn; `absence` says more where the library holds no answer.
+
+    The ids are those under which `chat` stored it.
+    """
 
     question: str
     standalone_question: str
@@ -224,6 +227,8 @@ class Finished:
     timings_ms: Mapping[str, float]
     log: Mapping[str, object]
     absence: Absence | None = None
+    turn_id: int | None = None
+    conversation_id: int | None = None
 
 
 @dataclass(frozen=True)

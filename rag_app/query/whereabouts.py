@@ -10,7 +10,7 @@ from psycopg import sql
 
 from rag_app.database.session import Connection
 from rag_app.errors import ProviderError
-from rag_app.lexemes import IDENTIFIER
+from rag_app.lexemes import read_lexeme
 from rag_app.query.bm25 import QuestionTerms
 from rag_app.query.context import PackedPassage
 from rag_app.query.fusion import PER_DOCUMENT
@@ -252,8 +252,8 @@ class _Turn:
                 text_rank=text_ranks.get(chunk_id),
                 bm25=round(found.text_score, 4),
                 share=round(found.text_share, 4),
-                held=tuple(_word(lexeme) for lexeme in own if lexeme in there),
-                lacking=tuple(_word(lexeme) for lexeme in own if lexeme not in there),
+                held=tuple(read_lexeme(lexeme) for lexeme in own if lexeme in there),
+                lacking=tuple(read_lexeme(lexeme) for lexeme in own if lexeme not in there),
             )
             told.append(self._judge(about, failing.get(chunk_id, []), row["has_vector"]))
         return told
@@ -479,13 +479,6 @@ def _spot(page: int | None, second: int | None) -> str:
     if page is not None:
         return f"page {page}"
     return f"second {second}" if second is not None else "any place"
-
-
-def _word(lexeme: str) -> str:
-    """Return a lexeme as a person reads it; an identifier's stands for it as a whole."""
-    if not lexeme.startswith(IDENTIFIER):
-        return lexeme
-    return lexeme.removeprefix(IDENTIFIER).replace("q0", "-")
 
 
 def _list(words: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ WORDS_SHOWN = 24
 
 PLACES = """
 select c.id as chunk_id, v.document_id, d.title, d.uri, d.source_type, c.page, c.second, c.heading,
-       c.start, c.content as text, c.language::text as language,
+       v.id as version_id, c.start, c."end", c.content as text,
        case when d.removed_at is not null then 'removed'
             when exists (select 1 from membership m
               where m.version_id = v.id and m.removed_in is null) then 'here'
@@ -40,6 +40,9 @@ class Place:
     words: str = ""
     link: str = ""
     state: str = "removed"
+    version_id: int | None = None
+    start: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True)
@@ -143,5 +146,8 @@ async def load_places(
             " ".join(row["text"].split()[:WORDS_SHOWN]),
             link,
             row["state"],
+            row["version_id"],
+            row["start"],
+            row["end"],
         )
     return places
