@@ -25,9 +25,8 @@ OLDEST_POSTGRESQL = 16
 OLDEST_PGVECTOR = (0, 8)
 RECONNECT_SECONDS = 1.0
 
-# ef_search 100: recall@20 of 0.97 on hard data; without iterative scans a filter leaves few rows
+# without iterative scans a filter leaves few rows
 SESSION_SETTINGS = {
-    "hnsw.ef_search": "100",
     "hnsw.iterative_scan": "relaxed_order",
     "application_name": "pincite",
 }
