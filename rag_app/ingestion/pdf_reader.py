@@ -22,16 +22,18 @@ Box = tuple[float, float, float, float]
 _GRID = 20_000  # device units that boxes are measured in; fine enough for any page
 _PAGES_BETWEEN_REOPENING = 200  # PDFium keeps fonts and objects of pages it has closed
 _LARGEST_WIDTH = 4000
+_MISSING_FORGIVEN = 1000  # in all; what a page tree claims beyond is taken for a lie
 
 
 def read_text(request: Mapping[str, Any]) -> Iterator[Answer]:
     """Answer with the facts of a file, then with the raw text of each page, in order."""
     path, first = request["path"], request.get("first", 1)
     with closing(_open(path)) as document:
-        page_count = len(document)
+        page_count = _count_pages(document)
         yield (
             {
                 "pages": page_count,
+                "claimed": len(document),
                 "title": document.get_metadata_dict().get("Title", ""),
                 "labels": [document.get_page_label(place) for place in range(page_count)],
             },
@@ -47,9 +49,11 @@ def show_page(request: Mapping[str, Any]) -> Iterator[Answer]:
     """Answer with one page as PNG, or with the boxes of a quote on it."""
     with closing(_open(request["path"])) as document:
         number = request["page"]
-        if not 1 <= number <= len(document):
-            yield {"missing": len(document)}, b""
-            return
+        if not _has_page(document, number - 1):
+            last = _count_pages(document)
+            if not 1 <= number <= last:
+                yield {"missing": last}, b""
+                return
         with closing(_page(document, number)) as page:
             if "width" in request:
                 yield {}, _png(page, request["width"])
@@ -67,6 +71,24 @@ def _open(path: str) -> pypdfium2.PdfDocument:
                 "it is protected by a password. Save a copy without one and add that."
             ) from error
         raise UnsupportedSourceError("it is damaged or not a PDF at all.") from error
+
+
+def _count_pages(document: pypdfium2.PdfDocument) -> int:
+    """Return the number of the last page that is there, whatever the page tree claims."""
+    last = missing = 0
+    for place in range(len(document)):
+        if _has_page(document, place):
+            last = place + 1
+        else:
+            missing += 1
+            if missing == _MISSING_FORGIVEN:
+                break
+    return last
+
+
+def _has_page(document: pypdfium2.PdfDocument, place: int) -> bool:
+    # its size is asked for, since that parses nothing of the page
+    return bool(pdfium.FPDF_GetPageSizeByIndexF(document, place, pdfium.FS_SIZEF()))
 
 
 def _page(document: pypdfium2.PdfDocument, number: int) -> pypdfium2.PdfPage:

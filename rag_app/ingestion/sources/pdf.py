@@ -37,6 +37,7 @@ class _Reading:
     """What has been read so far; a new child goes on where the last one ended."""
 
     page_count: int = 0
+    claimed: int = 0  # pages, as the file says
     title: str = ""
     labels: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
@@ -103,7 +104,7 @@ def _read(path: Path | None, label: str, report: Report, stop: threading.Event) 
 
 def _take(reading: _Reading, header: dict[str, Any], payload: bytes, report: Report) -> None:
     if "pages" in header:
-        reading.page_count = int(header["pages"])
+        reading.page_count, reading.claimed = int(header["pages"]), int(header["claimed"])
         reading.title = str(header["title"])
         reading.labels = [str(label) for label in header["labels"]]
         return
@@ -158,14 +159,18 @@ def _extracted(request: ExtractRequest, reading: _Reading) -> Extracted:
         source_type=SOURCE_TYPE,
         uri=request.uri,
         page_count=reading.page_count,
-        warnings=tuple(_warnings(reading.states)),
+        warnings=tuple(_warnings(reading)),
         extraction=extraction,
     )
 
 
 def _why_empty(reading: _Reading) -> str:
     if not reading.page_count:
-        return "it has no pages."
+        return (
+            f"none of the {reading.claimed} pages it says it has was found."
+            if reading.claimed
+            else "it has no pages."
+        )
     if "garbled" in reading.states:
         return (
             "its fonts do not tell which letters they show. "
@@ -178,16 +183,21 @@ def _why_empty(reading: _Reading) -> str:
     )
 
 
-def _warnings(states: Sequence[str]) -> Iterable[str]:
+def _warnings(reading: _Reading) -> Iterable[str]:
     texts = {
         "empty": "hold no text, only pictures or nothing",
         "garbled": "hold text that cannot be decoded",
         "failed": "could not be read",
     }
     for state, text in texts.items():
-        pages = [number for number, found in enumerate(states, 1) if found == state]
+        pages = [number for number, found in enumerate(reading.states, 1) if found == state]
         if pages:
             yield f"Pages that {text}: {_ranges(pages)}."
+    if reading.claimed > reading.page_count:
+        yield (
+            f"The file says it has {reading.claimed} pages, but none was found after page "
+            f"{reading.page_count}."
+        )
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -130,6 +130,39 @@ async def test_pages_are_shown_as_images_by_many_at_once(tmp_path: Path) -> None
     assert int.from_bytes(pictures[0][16:20]) == 600
 
 
+def write_claiming(path: Path, texts: list[str], claimed: int) -> Path:
+    """Write a PDF whose page tree says that it holds more pages than it does."""
+    written = write_pdf(path, texts).read_bytes()
+    said, lie = f"/Count {len(texts)}".encode(), f"/Count {claimed}".encode()
+    assert written.count(said) == 1
+    path.write_bytes(written.replace(said, lie))
+    return path
+
+
+async def test_pages_that_a_file_only_claims_to_have_are_not_asked_for(tmp_path: Path) -> None:
+    path = write_claiming(tmp_path / "x.pdf", [ENGLISH, GERMAN], 1_000_000)
+    async with asyncio.timeout(10):
+        extracted = await extract_pdf(path)
+
+    assert (extracted.page_count, extracted.extraction) == (2, {"pages": ["text", "text"]})
+    assert extracted.warnings == (
+        "The file says it has 1000000 pages, but none was found after page 2.",
+    )
+
+
+async def test_a_page_that_a_file_only_claims_to_have_is_not_there(tmp_path: Path) -> None:
+    path = write_claiming(tmp_path / "x.pdf", [ENGLISH, GERMAN], 1_000_000)
+    images = PageImages()
+    try:
+        with pytest.raises(NotFoundError, match="the last one is 2"):
+            images.render_page(path, 500_000)
+        with pytest.raises(NotFoundError, match="the last one is 2"):
+            images.mark_boxes(path, 3, "bees")
+        assert images.render_page(path, 2).startswith(b"\x89PNG")
+    finally:
+        images.close()
+
+
 async def test_a_page_shower_that_was_killed_starts_again(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "x.pdf", [ENGLISH])
     images = PageImages()
