@@ -80,6 +80,33 @@ def _card(turn_id: rx.Var[int], source: rx.Var[SourceView]) -> rx.Component:
     )
 
 
+def absence(turn: rx.Var[TurnView]) -> rx.Component:
+    """Say why there is no answer, and show what came nearest."""
+    return rx.el.div(
+        rx.cond(
+            turn.missing,
+            rx.el.p(
+                words("missing_words"),
+                rx.foreach(turn.missing, lambda word: rx.fragment(" ", rx.el.b(word, dir="auto"))),
+                class_name="missing-words",
+            ),
+        ),
+        rx.cond(turn.searched, rx.el.p(turn.searched, class_name="searched")),
+        rx.cond(
+            turn.nearest,
+            rx.el.div(
+                rx.el.h3(words("nearest")),
+                rx.el.ul(
+                    rx.foreach(turn.nearest, lambda source: _card(turn.id, source)),
+                    class_name="source-cards",
+                ),
+                class_name="nearest",
+            ),
+        ),
+        class_name="absence",
+    )
+
+
 def answer(turn: rx.Var[TurnView]) -> rx.Component:
     """Show a finished answer."""
     return AnswerText.create(

@@ -2,7 +2,8 @@
 
 import reflex as rx
 
-from rag_app.ui.components.citations import answer, growing_answer, source_cards
+from rag_app.ui.components.citations import absence, answer, growing_answer, source_cards
+from rag_app.ui.components.filters import filters
 from rag_app.ui.components.local import Composer, Reading
 from rag_app.ui.components.navigation import plain_link
 from rag_app.ui.components.words import words
@@ -26,6 +27,7 @@ def conversation() -> rx.Component:
         rx.cond(
             ~ChatState.is_missing,
             rx.el.div(
+                filters(),
                 Composer.create(
                     is_running=ChatState.running.id > 0,
                     label=words("question"),
@@ -99,8 +101,10 @@ def _welcome() -> rx.Component:
 def _turn(turn: rx.Var[TurnView]) -> rx.Component:
     return _frame(
         turn,
+        _notice(turn),
         rx.cond(turn.abstained, rx.el.p(words("abstained"), class_name="turn-label")),
         rx.cond(turn.answer, answer(turn)),
+        rx.cond(turn.abstained, absence(turn)),
         _ending(turn),
         abstained=rx.cond(turn.abstained, "true", "false"),
     )
@@ -110,7 +114,7 @@ def _running() -> rx.Component:
     turn = ChatState.running
     return _frame(
         turn,
-        rx.cond(turn.notice, rx.el.p(turn.notice, class_name="turn-notice")),
+        _notice(turn),
         rx.cond(
             TailState.tail.length() + TailState.middle.length() + TailState.head.length() > 0,
             growing_answer(),
@@ -126,6 +130,7 @@ def _running() -> rx.Component:
 def _frame(turn: rx.Var[TurnView], *body: rx.Component, **data: rx.Var[str]) -> rx.Component:
     return rx.el.article(
         rx.el.h2(turn.question, class_name="turn-question", dir="auto"),
+        rx.cond(turn.scope, rx.el.p(turn.scope, class_name="turn-scope", dir="auto")),
         source_cards(turn),
         rx.el.div(*body, class_name="answer"),
         key=turn.id,
@@ -135,6 +140,20 @@ def _frame(turn: rx.Var[TurnView], *body: rx.Component, **data: rx.Var[str]) -> 
             "data-turn-status": turn.status,
             **{f"data-{name}": value for name, value in data.items()},
         },
+    )
+
+
+def _notice(turn: rx.Var[TurnView]) -> rx.Component:
+    return rx.cond(
+        turn.notice,
+        rx.el.p(
+            turn.notice,
+            rx.cond(
+                turn.notice_href,
+                rx.fragment(" ", plain_link(words("see_library"), href=turn.notice_href)),
+            ),
+            class_name="turn-notice",
+        ),
     )
 
 

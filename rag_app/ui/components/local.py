@@ -65,6 +65,18 @@ class Composer(rx.Component):
     on_stop: rx.EventHandler[rx.event.no_args_event_spec]
 
 
+class FilterMenu(rx.Component):
+    """The button that opens what questions are kept to."""
+
+    library = _library("filter_menu.jsx")
+    tag = "FilterMenu"
+    lib_dependencies: list[str] = ICONS
+    label: rx.Var[str]
+    title: rx.Var[str]
+    close_label: rx.Var[str]
+    on_open: rx.EventHandler[rx.event.no_args_event_spec]
+
+
 class PageSheet(rx.Component):
     """A page of a PDF as an image with marks over it."""
 

@@ -11,6 +11,8 @@ from rag_app.errors import NotFoundError, RagAppError
 from rag_app.library import conversations, documents
 from rag_app.runtime import current
 from rag_app.ui.state.conversations_state import ConversationsState, list_again
+from rag_app.ui.state.filter_state import FilterState
+from rag_app.ui.state.filter_views import query_options, scope_line
 from rag_app.ui.state.pacing import Cuts, is_due, move_cuts
 from rag_app.ui.state.session_state import (
     SIGN_IN,
@@ -22,6 +24,8 @@ from rag_app.ui.state.session_state import (
 from rag_app.ui.state.views import (
     Place,
     TurnView,
+    notice_href,
+    notice_text,
     passage_places,
     turn_places,
     turn_view,
@@ -100,7 +104,7 @@ class ChatState(rx.State):
         language = language_of(self)
         self._follower += 1
         self._places = {turn.id: turn_places(turn, language) for turn in turns}
-        views = [turn_view(turn, self._places[turn.id]) for turn in turns]
+        views = [turn_view(turn, self._places[turn.id], language) for turn in turns]
         is_running = bool(views) and views[-1].status == "running"
         self.running = replace(views.pop(), answer="") if is_running else TurnView()
         self._older, shown = views[:-TURNS_SHOWN], views[-TURNS_SHOWN:]
@@ -146,10 +150,13 @@ class ChatState(rx.State):
             self.conversation_id = await conversations.start_conversation(
                 runtime.database, runtime.workspace_id, question
             )
-        turn_id = await chat.start_turn(runtime, self.conversation_id, question)
+        choices = (await self.get_state(FilterState))._choices
+        options = query_options(choices)
+        turn_id = await chat.start_turn(runtime, self.conversation_id, question, options)
         await show_problem(self, "")
         show_text(await self.get_state(TailState), "", Cuts())
-        self.running = TurnView(id=turn_id, question=question, status="running")
+        scope = scope_line(options.filters, dict(choices.documents), language_of(self))
+        self.running = TurnView(id=turn_id, question=question, status="running", scope=scope)
         listing = await self.get_state(ConversationsState)
         listing.open_id = self.conversation_id
         await list_again(listing)
@@ -197,14 +204,20 @@ class ChatState(rx.State):
             places = passage_places(progress.passages, language_of(self))
             self._places[self.running.id] = places
             sources = [place.source for place in places]
-            self.running = replace(self.running, sources=sources, notice=progress.notice)
+            self.running = replace(
+                self.running,
+                sources=sources,
+                notice=notice_text(progress.notice, language_of(self)),
+                notice_href=notice_href(progress.notice),
+            )
         show_text(await self.get_state(TailState), progress.text, cuts)
 
     async def _finish(self, turn: conversations.TurnRecord) -> None:
         self._places[turn.id] = turn_places(turn, language_of(self))
         if len(self.recent) >= RECENT_TURNS:
             self.earlier, self.recent = [*self.earlier, *self.recent], []
-        self.recent = [*self.recent, turn_view(turn, self._places[turn.id])]
+        view = turn_view(turn, self._places[turn.id], language_of(self))
+        self.recent = [*self.recent, view]
         self.running = TurnView()
         show_text(await self.get_state(TailState), "", Cuts())
 

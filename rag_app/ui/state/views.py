@@ -9,6 +9,8 @@ from rag_app.library.conversations import ConversationSummary, TurnRecord
 from rag_app.library.documents import DocumentSummary
 from rag_app.marks import heading_at
 from rag_app.query.results import Passage
+from rag_app.query.turn_log import read_filters
+from rag_app.ui.state.filter_views import kind_name, scope_line
 from rag_app.ui.texts import TEXTS, say
 
 LONGEST_EXCERPT = 320
@@ -60,6 +62,11 @@ class TurnView:
     abstained: bool = False
     unsupported: list[str] = field(default_factory=list)
     sources: list[SourceView] = field(default_factory=list)
+    scope: str = ""  # what it was kept to
+    notice_href: str = ""
+    missing: list[str] = field(default_factory=list)  # words of the question that occur nowhere
+    searched: str = ""
+    nearest: list[SourceView] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -186,14 +193,19 @@ def other_heading(heading: str | None, title: str) -> str:
 
 
 def turn_places(turn: TurnRecord, language: str) -> list[Place]:
-    """Return what a stored turn shows as sources: what it cites, or found when it never ended."""
-    if turn.status == "done":
-        return [] if turn.abstained else citation_places(turn, language)
+    """Return what a stored turn shows: what it cites, or found when it never ended or abstained."""
+    if turn.status == "done" and not turn.abstained:
+        return citation_places(turn, language)
     return passage_places(turn.passages, language)
 
 
-def turn_view(turn: TurnRecord, places: Sequence[Place]) -> TurnView:
+def turn_view(turn: TurnRecord, places: Sequence[Place], language: str) -> TurnView:
     """Return a stored turn as the page shows it."""
+    found = turn.found
+    notice = found.get("notice") or ""
+    absence = (found.get("absence") or {}) if turn.abstained else {}
+    sources = [place.source for place in places]
+    titles = {int(number): title for number, title in (found.get("documents") or {}).items()}
     return TurnView(
         id=turn.id,
         question=turn.question,
@@ -202,8 +214,34 @@ def turn_view(turn: TurnRecord, places: Sequence[Place]) -> TurnView:
         error=turn.error or "",
         abstained=turn.abstained,
         unsupported=list(turn.unsupported),
-        sources=[place.source for place in places],
+        sources=[] if turn.abstained else sources,
+        scope=scope_line(read_filters(found), titles, language) if found.get("options") else "",
+        notice=notice_text(notice, language),
+        notice_href=notice_href(notice),
+        missing=list(absence.get("words", ())),
+        searched=_searched(absence["searched"], language) if absence else "",
+        nearest=sources if turn.abstained else [],
     )
+
+
+def notice_text(notice: str, language: str) -> str:
+    """Return what a turn's notice means; what follows its colon is for the log."""
+    key = notice.partition(":")[0]
+    return say(key, language) if key in {"model_changed", "model_failed"} else ""
+
+
+def notice_href(notice: str) -> str:
+    """Return where something can be done about a notice."""
+    return "/library" if notice == "model_changed" else ""
+
+
+def _searched(searched: Mapping[str, int], language: str) -> str:
+    count = sum(searched.values())
+    if not count:
+        return say("searched_none", language)
+    kinds = ", ".join(f"{kind_name(kind, language)} {number}" for kind, number in searched.items())
+    key = "searched_one" if count == 1 else "searched_many"
+    return say(key, language, count=count, kinds=kinds)
 
 
 def conversation_view(conversation: ConversationSummary) -> ConversationView:

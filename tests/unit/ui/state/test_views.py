@@ -10,6 +10,7 @@ from rag_app.ui.state.views import (
     clock,
     document_href,
     document_view,
+    notice_text,
     shorten,
     source_place,
     turn_places,
@@ -151,8 +152,39 @@ def test_a_turn_that_did_not_finish_shows_what_was_found(status):
     assert (place.source.marker, place.source.place) == (1, "p. 12")
 
 
-def test_an_answer_that_abstains_shows_no_sources():
-    assert turn_places(turn(abstained=True, citations=[CITATION]), "en") == []
+def test_an_answer_that_abstains_shows_what_came_nearest_and_why_there_is_none():
+    options = {
+        "filters": {
+            "source_types": ["pdf"],
+            "document_ids": [7, 8],
+            "languages": ["de"],
+            "since": None,
+            "until": None,
+        }
+    }
+    found = {
+        "notice": "model_changed",
+        "absence": {"words": ["Fuji"], "searched": {"pdf": 2, "markdown": 1}},
+        "options": options,
+        "documents": {"7": "On Bees"},
+    }
+    record = turn(abstained=True, citations=[CITATION], found=found)
+
+    view = turn_view(record, turn_places(record, "en"), "en")
+
+    assert view.sources == []
+    assert [source.place for source in view.nearest] == ["p. 12"]
+    assert view.missing == ["Fuji"]
+    assert view.searched == "3 documents were searched (PDF 2, Note 1)."
+    assert view.scope == "Searched: PDF, German, “On Bees”, a removed document"
+    assert view.notice.startswith("The library was prepared with another model")
+    assert view.notice_href == "/library"
+
+
+def test_a_notice_is_a_sentence_and_never_a_code():
+    assert notice_text("", "en") == notice_text("a code of tomorrow", "en") == ""
+    assert "model_failed" not in notice_text("model_failed: no route to host", "en")
+    assert notice_text("model_failed: no route to host", "en").endswith("words only.")
 
 
 def test_a_heading_that_only_repeats_the_title_is_no_place():
@@ -164,7 +196,7 @@ def test_a_heading_that_only_repeats_the_title_is_no_place():
 
 def test_a_turn_carries_its_sources_to_the_page():
     record = turn(citations=[CITATION], unsupported=["So they say."])
-    view = turn_view(record, turn_places(record, "en"))
+    view = turn_view(record, turn_places(record, "en"), "en")
 
     assert (
         view.status,
