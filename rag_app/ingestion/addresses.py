@@ -69,13 +69,23 @@ def is_public(address: IPAddress) -> bool:
     if isinstance(address, ipaddress.IPv4Address):
         is_special = address.is_multicast or address.is_reserved or address in _PROTOCOLS_V4
         return address.is_global and not is_special
-    if any(address in network for network in _CARRIERS):
-        return is_public(ipaddress.IPv4Address(address.packed[-4:]))
+    if (carried := _carried(address)) is not None:
+        return is_public(carried)
     if address.sixtofour is not None:
         return is_public(address.sixtofour)
     if address not in _GLOBAL_V6 or any(address in network for network in _RESERVED_V6):
         return False
     return address.is_global
+
+
+def is_this_computer(address: IPAddress) -> bool:
+    """Tell whether a connection to an address would end where it began."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address.is_loopback or address.is_unspecified
+    if address.is_loopback or address.is_unspecified:
+        return True
+    carried = _carried(address)
+    return carried is not None and is_this_computer(carried)
 
 
 def check_url(url: str) -> str:
@@ -109,6 +119,12 @@ def check_url(url: str) -> str:
                 f"{host} is an odd way to write an IP address, which is refused."
             ) from None
     return url
+
+
+def _carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    if any(address in network for network in _CARRIERS):
+        return ipaddress.IPv4Address(address.packed[-4:])
+    return None
 
 
 def _split_port(entry: str) -> tuple[str, int | None]:

@@ -15,7 +15,7 @@ import httpcore
 import httpx
 
 from rag_app.errors import ForbiddenAddressError
-from rag_app.ingestion.addresses import AddressRules
+from rag_app.ingestion.addresses import AddressRules, IPAddress, is_this_computer
 
 _CONNECT_SECONDS = 10.0
 _SILENCE_SECONDS = 30.0
@@ -70,14 +70,21 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
             raise httpcore.ConnectError(f"{host} has no address") from error
         addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
         name = host.lower().rstrip(".")
-        for address in addresses:
+        for text in addresses:
+            address = ipaddress.ip_address(text.partition("%")[0])
             # one private address among public ones is a trick, not a choice
-            if not self._rules.allow(name, ipaddress.ip_address(address.partition("%")[0]), port):
+            if not self._rules.allow(name, address, port):
                 raise ForbiddenAddressError(
-                    f"{host} leads into a private network ({address}), where Pincite does not go. "
+                    f"{_where(host, address)}, where Pincite does not go. "
                     "PINCITE_ALLOWED_ADDRESSES can allow it."
                 )
         return addresses
+
+
+def _where(host: str, address: IPAddress) -> str:
+    if is_this_computer(address):
+        return f"{host} is this computer itself"
+    return f"{host} leads into a private network ({address})"
 
 
 class CheckedTransport(httpx.AsyncBaseTransport):

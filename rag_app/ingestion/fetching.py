@@ -187,6 +187,9 @@ def _unavailable(url: str, error: Exception) -> IngestionError:
                 f"{url} has a certificate that cannot be trusted ({cause.verify_message})."
             )
         if isinstance(cause, socket.gaierror) and cause.errno == socket.EAI_NONAME:
-            return IngestionError(f"There is no host of that name: {url}. Check the address.")
+            return IngestionError(
+                f"There is no host of that name, or this computer is offline: {url}. "
+                "Check the address."
+            )
         cause = cause.__cause__ or cause.__context__
     return SourceUnavailableError(f"{url} could not be reached. Try again later.")

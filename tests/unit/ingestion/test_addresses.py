@@ -3,7 +3,13 @@ import ipaddress
 import pytest
 
 from rag_app.errors import ForbiddenAddressError, IngestionError, SettingsError
-from rag_app.ingestion.addresses import AddressRules, check_url, is_public, parse_rules
+from rag_app.ingestion.addresses import (
+    AddressRules,
+    check_url,
+    is_public,
+    is_this_computer,
+    parse_rules,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +33,15 @@ def test_addresses_of_private_networks_are_not_public(address: str) -> None:
 )
 def test_addresses_of_the_internet_are_public(address: str) -> None:
     assert is_public(ipaddress.ip_address(address))
+
+
+def test_this_computer_is_told_from_a_private_network() -> None:
+    own = ["127.0.0.1", "127.9.9.9", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1", "64:ff9b::7f00:1"]
+    others = ["10.0.0.1", "169.254.169.254", "8.8.8.8", "fd00::1", "::ffff:10.0.0.1"]
+
+    assert own == [
+        address for address in own + others if is_this_computer(ipaddress.ip_address(address))
+    ]
 
 
 @pytest.mark.parametrize(
