@@ -86,6 +86,15 @@ class Retrieval:
     log: Mapping[str, object]
 
 
+@dataclass(frozen=True)
+class Embedded:
+    """What was embedded for the vector leg; without a vector `notice` says why."""
+
+    text: str
+    vector: Sequence[float] | None
+    notice: str = ""
+
+
 class Stopwatch:
     """Measures named spans in milliseconds."""
 
@@ -235,9 +244,9 @@ async def retrieve(
 ) -> Retrieval:
     """Return the candidates for a standalone question, best first.
 
-    The full-text leg runs while the model embeds the question, and a question never holds more
-    than one connection. Without vectors of the configured model in the snapshot, or when the model
-    does not answer, the full-text leg goes on alone and `notice` says why.
+    Both legs run at the same time, each on a connection of its own; the full-text leg does not
+    wait for the embedding. Without vectors of the configured model in the snapshot, or when the
+    model does not answer, the full-text leg goes on alone and `notice` says why.
     """
     options = options or QueryOptions()
     watch = Stopwatch()
@@ -252,23 +261,26 @@ async def retrieve(
         size = await _measure(query, connection, scope)
     parsed = parse_question(clean_question(question))
 
-    async def embed() -> tuple[list[float] | None, str, str]:
-        text, kind = parsed.text, "query"
+    async def search_vectors() -> tuple[Embedded, list[Hit]]:
         if not has_vectors:
-            return None, "model_changed", text
+            return Embedded(parsed.text, None, "model_changed"), []
         started = time.perf_counter()
-        try:
-            if options.hypothetical and query.provider.chat_model is not None:
-                text = await rewriting.hypothetical_passage(
-                    query.provider.chat_model, text, timeout=options.rewrite_seconds
-                )
-                kind = "query" if text == parsed.text else "passage"
-            embedder = query.provider.embedder
-            [vector] = await embedder.embed([text], kind=kind)  # type: ignore[arg-type]
-        except ProviderError as error:
-            return None, f"model_failed: {error}", text
+        embedded = await _embed(query, parsed.text, options)
+        if embedded.vector is None:
+            return embedded, []
         watch.record("embed", started)
-        return vector, "", text
+        started = time.perf_counter()
+        async with query.database.reading() as connection:
+            hits = await vector_leg(
+                connection,
+                scope,
+                size,
+                embedded.vector,
+                model_id=query.model_id,
+                limit=options.leg_limit,
+            )
+        watch.record("vector", started)
+        return embedded, hits
 
     async def search_text() -> tuple[QuestionTerms, list[Hit], str]:
         started = time.perf_counter()
@@ -284,25 +296,18 @@ async def retrieve(
         watch.record("text", started)
         return terms, hits, required
 
-    (vector, notice, embedded), (terms, text_hits, required) = await asyncio.gather(
-        embed(), search_text()
+    (embedded, vector_hits), (terms, text_hits, required) = await asyncio.gather(
+        search_vectors(), search_text()
     )
     model = query.provider.embedder.model
     async with query.database.reading() as connection:
-        vector_hits: list[Hit] = []
-        if vector is not None:
-            started = time.perf_counter()
-            vector_hits = await vector_leg(
-                connection, scope, size, vector, model_id=query.model_id, limit=options.leg_limit
-            )
-            watch.record("vector", started)
         started = time.perf_counter()
         scored = await retrieval.score_candidates(
             connection,
             scope,
             list({hit.chunk_id for hit in (*vector_hits, *text_hits)}),
             question=terms,
-            vector=vector,
+            vector=embedded.vector,
             model_id=query.model_id,
             required=required,
         )
@@ -321,7 +326,7 @@ async def retrieve(
     return Retrieval(
         passages=tuple(passages),
         scope=scope,
-        notice=notice,
+        notice=embedded.notice,
         timings_ms=watch.spans,
         log={
             "snapshot": scope.snapshot,
@@ -329,13 +334,28 @@ async def retrieve(
             "embedding_model": model.name,
             "calibration": [model.centre, model.spread],
             "options": _plain_options(options),
-            "notice": notice,
+            "notice": embedded.notice,
             "searched": parsed.text,
             "required": required,
-            "hypothetical": embedded if embedded != parsed.text else "",
+            "hypothetical": embedded.text if embedded.text != parsed.text else "",
             **_log(vector_hits, text_hits, scored, fused, kept, terms, passages),
         },
     )
+
+
+async def _embed(query: Query, text: str, options: QueryOptions) -> Embedded:
+    """Return the vector of a question, or of a passage that a model imagined as its answer."""
+    wanted, kind = text, "query"
+    try:
+        if options.hypothetical and query.provider.chat_model is not None:
+            wanted = await rewriting.hypothetical_passage(
+                query.provider.chat_model, text, timeout=options.rewrite_seconds
+            )
+            kind = "query" if wanted == text else "passage"
+        [vector] = await query.provider.embedder.embed([wanted], kind=kind)  # type: ignore[arg-type]
+    except ProviderError as error:
+        return Embedded(wanted, None, f"model_failed: {error}")
+    return Embedded(wanted, vector)
 
 
 async def _measure(query: Query, connection: Connection, scope: Scope) -> ScopeSize:
