@@ -24,6 +24,7 @@ from rag_app.ui.state.conversations_state import ConversationsState
 from rag_app.ui.state.evidence_state import DocumentState, EvidenceState
 from rag_app.ui.state.library_state import LibraryState
 from rag_app.ui.state.session_state import SessionState, handle_failure
+from rag_app.ui.state.xray_state import XrayState
 
 ENTER = [SessionState.enter, ConversationsState.load]
 
@@ -71,13 +72,13 @@ app.add_page(
     chat_page,
     route="/",
     title="Pincite",
-    on_load=[*ENTER, ChatState.open_new, EvidenceState.close_other],
+    on_load=[*ENTER, ChatState.open_new, EvidenceState.close_other, XrayState.close_other],
 )
 app.add_page(
     chat_page,
     route="/chat/[conversation]",
     title="Pincite",
-    on_load=[*ENTER, ChatState.open, EvidenceState.close_other],
+    on_load=[*ENTER, ChatState.open, EvidenceState.close_other, XrayState.close_other],
 )
 app.add_page(
     library_page, route="/library", title="Library · Pincite", on_load=[*ENTER, LibraryState.open]

@@ -138,6 +138,8 @@ async def _push(app: rx.App, runtime: Runtime, tab: str, changes: _Changes) -> N
             await library_state.list_again(library)
         elif library.is_watching and changes.documents:
             await library_state.apply(library, changes.documents)
+        if library.is_watching and library.lacking and changes.documents:
+            await library_state.count_lacking(library)
         page = await root.get_state(DocumentState)
         if waits_for(page, changes.documents):
             await load_if_there(page)

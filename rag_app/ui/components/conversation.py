@@ -7,6 +7,7 @@ from rag_app.ui.components.filters import filters
 from rag_app.ui.components.local import Composer, Reading
 from rag_app.ui.components.navigation import plain_link
 from rag_app.ui.components.words import words
+from rag_app.ui.components.xray import xray_button
 from rag_app.ui.state.chat_state import ChatState, TailState
 from rag_app.ui.state.views import TurnView
 
@@ -106,6 +107,7 @@ def _turn(turn: rx.Var[TurnView]) -> rx.Component:
         rx.cond(turn.answer, answer(turn)),
         rx.cond(turn.abstained, absence(turn)),
         _ending(turn),
+        below=rx.el.div(xray_button(turn), class_name="turn-ways"),
         abstained=rx.cond(turn.abstained, "true", "false"),
     )
 
@@ -127,12 +129,18 @@ def _running() -> rx.Component:
     )
 
 
-def _frame(turn: rx.Var[TurnView], *body: rx.Component, **data: rx.Var[str]) -> rx.Component:
+def _frame(
+    turn: rx.Var[TurnView],
+    *body: rx.Component,
+    below: rx.Component | None = None,
+    **data: rx.Var[str],
+) -> rx.Component:
     return rx.el.article(
         rx.el.h2(turn.question, class_name="turn-question", dir="auto"),
         rx.cond(turn.scope, rx.el.p(turn.scope, class_name="turn-scope", dir="auto")),
         source_cards(turn),
         rx.el.div(*body, class_name="answer"),
+        below or rx.fragment(),
         key=turn.id,
         class_name="turn",
         custom_attrs={

@@ -56,6 +56,28 @@ def add_documents() -> rx.Component:
     )
 
 
+def lacking_documents() -> rx.Component:
+    """Say that documents are found by their words only, and offer to mend it."""
+    return rx.cond(
+        LibraryState.lacking > 0,
+        rx.el.div(
+            rx.el.p(LibraryState.lacking_text, role="status"),
+            rx.cond(
+                ~LibraryState.is_embedding,
+                rx.el.button(
+                    words("embed_again"),
+                    type="button",
+                    id="embed-again",
+                    class_name="button",
+                    on_click=LibraryState.embed_again,
+                ),
+            ),
+            class_name="lacking",
+            id="lacking",
+        ),
+    )
+
+
 def document_list() -> rx.Component:
     """Show the documents, newest first."""
     return rx.el.section(

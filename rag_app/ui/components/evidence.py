@@ -6,35 +6,60 @@ from rag_app.ui.components.citations import kind_icon
 from rag_app.ui.components.local import EvidencePanel, PageSheet, QuotedText, Video
 from rag_app.ui.components.navigation import icon_button, plain_link
 from rag_app.ui.components.words import filled, words
+from rag_app.ui.components.xray import xray_panel
 from rag_app.ui.state.evidence_state import EvidenceState
 from rag_app.ui.state.evidence_views import EvidenceView
+from rag_app.ui.state.xray_state import XrayState
 
 
 def evidence_panel() -> rx.Component:
-    """Show the opened source beside the conversation."""
+    """Show the opened source beside the conversation, or how the answer was found.
+
+    A source lies over the X-ray it was opened from, which stays as it was.
+    """
     evidence = EvidenceState.evidence
+    is_source, is_xray = EvidenceState.opened != "", XrayState.opened != ""
     return EvidencePanel.create(
         rx.cond(
-            EvidenceState.opened != "",
+            is_xray,
+            rx.el.div(xray_panel(), class_name="xray", id="xray", hidden=is_source),
+        ),
+        rx.cond(
+            is_source,
             rx.fragment(
                 rx.el.header(
-                    rx.el.span(EvidenceState.opened_marker, class_name="card-marker"),
+                    rx.cond(
+                        is_xray,
+                        icon_button(
+                            "arrow-left",
+                            "back_to_xray",
+                            id="back-to-xray",
+                            on_click=EvidenceState.close,
+                        ),
+                    ),
+                    rx.cond(
+                        EvidenceState.opened_marker > 0,
+                        rx.el.span(EvidenceState.opened_marker, class_name="card-marker"),
+                    ),
                     rx.el.div(
                         rx.el.h2(evidence.title, dir="auto", title=evidence.title),
                         rx.el.p(evidence.place, dir="auto"),
                         class_name="evidence-title",
                     ),
                     icon_button(
-                        "x", "close_evidence", id="close-evidence", on_click=EvidenceState.close
+                        "x",
+                        "close_evidence",
+                        id="close-evidence",
+                        on_click=[EvidenceState.close, XrayState.close],
                     ),
                     class_name="evidence-head",
                 ),
                 evidence_body(evidence),
             ),
         ),
-        opened=EvidenceState.opened,
-        label=words("evidence"),
-        on_close=EvidenceState.close,
+        opened=rx.cond(is_source, EvidenceState.opened, XrayState.opened),
+        label=rx.cond(is_source, words("evidence"), words("xray")),
+        on_close=rx.cond(is_source, EvidenceState.close(), XrayState.close()),
     )
 
 

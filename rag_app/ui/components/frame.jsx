@@ -109,7 +109,7 @@ export function EvidencePanel({ opened = "", label, onClose, children }) {
     const keys = (event) => {
       if (event.key === "Escape" && !event.defaultPrevented) close.current();
       if (event.key !== "Tab" || !isNarrow()) return;
-      const places = [...panel.current.querySelectorAll(FOCUSABLE)];
+      const places = [...panel.current.querySelectorAll(FOCUSABLE)].filter((place) => place.checkVisibility());
       const [first, last] = [places[0], places[places.length - 1]];
       const active = document.activeElement;
       if (event.shiftKey && (active === first || active === panel.current)) {

@@ -38,15 +38,8 @@ class EvidenceState(rx.State):
         if not is_allowed(self):
             return SIGN_IN
         place = find_place(await self.get_state(ChatState), turn_id, marker)
-        if place is None:
-            return None
-        try:
-            self.evidence = await _open_place(place.at(occurrence), language_of(self))
-        except RagAppError as error:
-            await show_error(self, error)
-            return None
-        self.opened = f"{turn_id}-{marker}"
-        self.opened_turn, self.opened_marker = turn_id, marker
+        if place is not None:
+            await show_place(self, place.at(occurrence), turn_id, str(marker))
         return None
 
     @rx.event
@@ -55,7 +48,14 @@ class EvidenceState(rx.State):
         if not is_allowed(self):
             return
         chat = await self.get_state(ChatState)
-        if self.opened and find_place(chat, self.opened_turn, self.opened_marker) is None:
+        if not self.opened:
+            return
+        is_there = (
+            find_place(chat, self.opened_turn, self.opened_marker) is not None
+            if self.opened_marker
+            else self.opened_turn in chat._places
+        )
+        if not is_there:
             self._close()
 
     @rx.event
@@ -69,6 +69,17 @@ class EvidenceState(rx.State):
     def _close(self) -> None:
         self.opened, self.opened_turn, self.opened_marker = "", 0, 0
         self.evidence = EvidenceView()
+
+
+async def show_place(page: EvidenceState, place: Place, turn_id: int, name: str) -> None:
+    """Open a place of a turn; `name` is its marker, or something else that is no number."""
+    try:
+        page.evidence = await _open_place(place, language_of(page))
+    except RagAppError as error:
+        await show_error(page, error)
+        return
+    page.opened = f"{turn_id}-{name}"
+    page.opened_turn, page.opened_marker = turn_id, int(name) if name.isdecimal() else 0
 
 
 async def _open_place(place: Place, language: str) -> EvidenceView:

@@ -35,6 +35,9 @@ class LibraryState(rx.State):
     is_failed: bool = False
     removing: int = 0
     url_error: str = ""
+    lacking: int = 0  # documents without vectors of the model in use
+    lacking_text: str = ""
+    is_embedding: bool = False
     urls_added: int = 0  # the field is made anew, and so emptied, when an address was taken
 
     @property
@@ -50,6 +53,7 @@ class LibraryState(rx.State):
         (await self.get_state(ConversationsState)).open_id = 0
         self.title, self.first, self.removing, self.url_error = "", 1, 0, ""
         await list_again(self)
+        await count_lacking(self)
 
     @rx.event
     async def search(self, title: str):
@@ -88,6 +92,19 @@ class LibraryState(rx.State):
             self.url_error = say("no_address", language, address=shorten(url, LONGEST_ADDRESS))
         except RagAppError as error:
             self.url_error = explain(error, language)
+        return None
+
+    @rx.event
+    async def embed_again(self):
+        """Give every document vectors of the model in use."""
+        if not is_allowed(self):
+            return SIGN_IN
+        runtime = current()
+        try:
+            await documents.embed_again(runtime.database, runtime.workspace_id, runtime.model_id)
+        except RagAppError as error:
+            await show_error(self, error)
+        await count_lacking(self)
         return None
 
     @rx.event
@@ -164,6 +181,21 @@ async def list_again(library: LibraryState) -> None:
     library.changes = {}
     library.has_more = len(found) > ROWS
     library.is_failed = library.is_loading = False
+
+
+async def count_lacking(library: LibraryState) -> None:
+    """Say how many documents lack vectors of the model in use, and whether they get them now."""
+    runtime = current()
+    try:
+        count = await documents.count_without_vectors(
+            runtime.database, runtime.workspace_id, runtime.model_id
+        )
+        is_embedding = count > 0 and await documents.count_embedding(runtime.database) > 0
+    except RagAppError:
+        return  # the list says that the database is away
+    key = f"{'embedding' if is_embedding else 'lacking'}_{'one' if count == 1 else 'many'}"
+    library.lacking, library.is_embedding = count, is_embedding
+    library.lacking_text = say(key, language_of(library), count=count) if count else ""
 
 
 async def apply(library: LibraryState, changed: Mapping[int, DocumentSummary | None]) -> None:
