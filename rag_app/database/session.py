@@ -4,11 +4,9 @@ import asyncio
 import contextlib
 import logging
 import threading
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import psycopg
 from pgvector.psycopg import register_vector_async
@@ -26,7 +24,6 @@ MIGRATIONS = PROJECT_ROOT / "alembic" / "versions"
 OLDEST_POSTGRESQL = 16
 OLDEST_PGVECTOR = (0, 8)
 RECONNECT_SECONDS = 1.0
-FRESH_SECONDS = 1.0  # a question takes three connections, and each check is a round trip
 
 # without iterative scans a filter leaves few rows
 SESSION_SETTINGS = {
@@ -34,7 +31,6 @@ SESSION_SETTINGS = {
     "application_name": "pincite",
 }
 
-_checked: WeakKeyDictionary[object, float] = WeakKeyDictionary()
 _migrating = threading.Lock()  # alembic keeps its context in the module
 
 Row = dict[str, Any]
@@ -122,7 +118,7 @@ async def open_database(dsn: str, *, connections: int = 12) -> AsyncIterator[Dat
         connection_class=psycopg.AsyncConnection[Row],
         kwargs={"row_factory": dict_row},
         configure=_configure,
-        check=_check,
+        check=AsyncConnectionPool.check_connection,
         min_size=1,
         max_size=connections,
         timeout=30,
@@ -133,14 +129,6 @@ async def open_database(dsn: str, *, connections: int = 12) -> AsyncIterator[Dat
         yield Database(dsn, pool)
     finally:
         await pool.close()
-
-
-async def _check(connection: Connection) -> None:
-    """Find out whether the server still knows a connection, unless it did a moment ago."""
-    now = time.monotonic()
-    if now - _checked.get(connection, 0.0) > FRESH_SECONDS:
-        await AsyncConnectionPool.check_connection(connection)
-    _checked[connection] = now
 
 
 async def _configure(connection: Connection) -> None:
