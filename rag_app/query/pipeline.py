@@ -148,7 +148,8 @@ async def ask(
 
     text = ""
     method = "model"
-    async for piece in _write(query, question, standalone, history, context, watch):
+    lead = quoting.lead_of(found.passages, query.provider.embedder.model)
+    async for piece in _write(query, question, standalone, history, context, lead, watch):
         if isinstance(piece, Failed):
             yield replace(piece, text=text)
             return
@@ -200,6 +201,7 @@ async def _write(
     standalone: str,
     history: History,
     context: Context,
+    lead: float,
     watch: Stopwatch,
 ) -> AsyncIterator[Delta | Failed | str]:
     """Yield the answer's text in clean pieces; first of all by whom, where it is not the model.
@@ -234,7 +236,7 @@ async def _write(
         if wrote:
             return
     yield f"quotes: {why}"
-    text = await quoting.quote_answer(standalone, context, query.provider.embedder)
+    text = await quoting.quote_answer(standalone, context, query.provider.embedder, lead=lead)
     watch.record("first_token", watch.started)
     yield Delta(text)
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from rag_app.errors import ProviderUnavailableError
@@ -6,10 +8,12 @@ from rag_app.providers.fake import FakeEmbedder
 from rag_app.query.answering import ABSTENTIONS
 from rag_app.query.grounding import ground
 from rag_app.query.quoting import (
+    USUAL_LEAD,
     best_quotes,
     calibrated,
     candidate_quotes,
     is_answerable,
+    lead_of,
     quote_answer,
 )
 from tests.support.passages import context_of, passage
@@ -183,3 +187,24 @@ def test_a_cosine_is_read_on_the_scale_of_its_model():
     model = EmbeddingModel("any", 3, centre=0.7, spread=0.2)
 
     assert calibrated(0.8, model) == pytest.approx(0.5)
+
+
+def test_the_lead_is_how_far_the_nearest_stands_above_the_crowd() -> None:
+    model = EmbeddingModel("m", 4, centre=0.5, spread=0.5)
+
+    def found(*distances: float | None):
+        return [replace(BEES, chunk_id=n, distance=d) for n, d in enumerate(distances)]
+
+    assert lead_of(found(0.1, 0.2, 0.2, 0.2, 0.4, 0.4, 0.4, 0.4, None), model) == pytest.approx(0.6)
+    assert lead_of(found(0.1, 0.2, None), model) == USUAL_LEAD
+
+
+def test_a_lead_makes_weak_evidence_enough_and_its_lack_too_little() -> None:
+    [quote] = [
+        replace(q, words=0.3, passage_words=0.3, similarity=0.6)
+        for q in candidate_quotes("Who described the dance of the bees?", [BEES])[:1]
+    ]
+
+    assert is_answerable([quote], "en", lead=0.4)
+    assert not is_answerable([quote], "en", lead=0.1)
+    assert not is_answerable([quote], "en")
