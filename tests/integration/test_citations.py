@@ -1,21 +1,31 @@
 """Every citation of a generated library opens the page, or the second, that holds its quote."""
 
+import asyncio
+import random
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pypdfium2
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from rag_app import chat
+from rag_app.ingestion import sources
+from rag_app.ingestion.browser import Browser
+from rag_app.ingestion.chunking import split
 from rag_app.ingestion.folding import fold
 from rag_app.ingestion.page_images import PageImages
 from rag_app.library import documents, evidence
-from rag_app.query.results import Citation, Finished
+from rag_app.query.grounding import ground
+from rag_app.query.results import Citation, Context, Finished
 from rag_app.runtime import Runtime, open_runtime
 from rag_app.settings import Settings
 from tests.support.ingesting import add_path, ingest
 from tests.support.library import write_pdf
+from tests.support.passages import slice_of
 from tests.support.youtube_server import FakeVideo, Track, serve_youtube
 
 pytestmark = pytest.mark.integration
@@ -105,6 +115,68 @@ def check_page(citation: Citation, path: Path) -> None:
         assert citation.page is not None
         text = document[citation.page - 1].get_textpage().get_text_range()
     assert fold(citation.quote)[0] in fold(text)[0]
+
+
+WORDS = (
+    *("efficient", "flux", "office", "affluent", "naïve", "Straße", "überlieferte", "Öffnung"),
+    *("cœur", "évêché", "l'été", "coöperation", "valley", "bridge", "correspondence", "moonlight"),
+    *("Wassermühlenrecht", "unfortunately", "1,204.50", "v2.10.3", "§ 34a", "ERR_4012-B", "A–Z"),
+)
+SENTENCE = st.lists(st.sampled_from(WORDS), min_size=4, max_size=18).map(
+    lambda words: f"{' '.join(words).capitalize()}."
+)
+
+
+@hypothesis_settings(max_examples=25, deadline=None)
+@given(
+    pages=st.lists(st.lists(SENTENCE, min_size=2, max_size=9), min_size=1, max_size=4),
+    hyphenate=st.booleans(),
+    choice=st.randoms(use_true_random=False),
+)
+def test_a_verbatim_quote_stands_on_its_page_sign_by_sign(
+    tmp_path_factory: pytest.TempPathFactory,
+    pages: list[list[str]],
+    hyphenate: bool,
+    choice: random.Random,
+) -> None:
+    path = tmp_path_factory.mktemp("pdf") / "generated.pdf"
+    write_pdf(path, [" ".join(sentences) for sentences in pages], hyphenate=hyphenate)
+    extracted = asyncio.run(sources.extract(request_for(path)))
+    chunks = split(extracted.content, "pdf", count_tokens=lambda text: len(text.split()), size=60)
+    passages = [
+        slice_of(
+            extracted.content,
+            chunk.start,
+            chunk.end,
+            chunk_id=number,
+            page=chunk.page,
+            source_type="pdf",
+        )
+        for number, chunk in enumerate(chunks, start=1)
+    ]
+    # an answer of sentences as the author wrote them, each citing a passage of its page
+    number, sentences = choice.choice(list(enumerate(pages, start=1)))
+    markers = [m for m, found in enumerate(passages, start=1) if found.page == number]
+    written = " ".join(
+        f"{choice.choice(sentences)[:-1]} [{choice.choice(markers)}]." for _ in range(3)
+    )
+
+    answer = ground(written, Context(tuple(passages), 0), per_document=99)
+
+    for citation in answer.citations:
+        for quote in citation.quotes:
+            assert extracted.content[quote.start : quote.end] == quote.text
+            assert extracted.content[: quote.start].count("\f") + 1 == quote.page
+            if quote.verbatim:
+                assert quote.page == number
+                check_page(replace(citation, best=quote), path)
+
+
+def request_for(path: Path) -> sources.ExtractRequest:
+    here = Settings(home=path.parent)
+    return sources.ExtractRequest(
+        uri=str(path), path=path, name=path.name, settings=here, browser=Browser(here)
+    )
 
 
 async def test_every_citation_of_a_transcript_opens_within_two_seconds_of_its_words(
