@@ -86,6 +86,9 @@ async def text_leg(
         wide = _formulas(question, MOST_CANDIDATES)
         if wide != narrow:
             hits = await _best(connection, scope, size, question, wide, required, limit)
+    if not hits:
+        # frequent words that never stand together: any of them is better than nothing
+        hits = await _best(connection, scope, size, question, _any(question), required, limit)
     return hits
 
 
@@ -142,6 +145,15 @@ def _formulas(question: QuestionTerms, candidates: float) -> dict[str, str]:
             rarest = found[:MOST_FORMULA_TERMS]
             needed = bar(rarest, question.chunks[language], candidates)
             formulas[language] = formula(rarest, needed)
+    return {language: text for language, text in formulas.items() if text}
+
+
+def _any(question: QuestionTerms) -> dict[str, str]:
+    """Return each language's formula for the chunks that hold at least one term."""
+    formulas = {
+        language: " | ".join(quoted(term.lexeme) for term in terms if term.documents)
+        for language, terms in question.terms.items()
+    }
     return {language: text for language, text in formulas.items() if text}
 
 

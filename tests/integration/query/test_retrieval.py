@@ -66,6 +66,21 @@ async def test_a_whole_sentence_finds_something_although_no_chunk_holds_all_its_
     assert (await titles(runtime, question, fusion="text"))[0] == "Bees"
 
 
+async def test_words_that_never_stand_together_still_find_something(
+    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, word in enumerate(("lighthouse", "marmalade", "zeppelin")):
+        await add_text(runtime, tmp_path, f"{number}.md", f"A {word} is what this note is about.")
+    # as in a large library, where a formula over frequent words asks for them together
+    monkeypatch.setattr("rag_app.query.text_leg.WANTED_CANDIDATES", 0.01)
+    monkeypatch.setattr("rag_app.query.text_leg.MOST_CANDIDATES", 0.01)
+
+    options = QueryOptions(fusion="text")
+    found = await pipeline.retrieve(runtime.query, "lighthouse marmalade zeppelin", options)
+
+    assert len(found.passages) == 3
+
+
 async def test_a_minus_word_excludes_and_a_phrase_must_stand(
     runtime: Runtime, tmp_path: Path
 ) -> None:
