@@ -10,10 +10,11 @@ import os
 import shutil
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from rag_app.errors import IngestionError, MissingDependencyError, SourceUnavailableError
 from rag_app.ingestion.addresses import parse_rules
-from rag_app.ingestion.fetching import Fetched, Fetcher, check_status
+from rag_app.ingestion.fetching import Allowance, Fetched, Fetcher, check_status
 from rag_app.ingestion.page_scripts import COUNT_TEXT, HAS_SCRIPTS, SCROLL, SERIALISE
 from rag_app.settings import Settings
 
@@ -45,6 +46,7 @@ _PAGE_BYTES = 60_000_000
 _OWN_HEADERS = frozenset(
     {"host", "content-length", "accept-encoding", "connection", "cookie", "transfer-encoding"}
 )
+_SHOWN_TYPES = frozenset({"", "text/html", "application/xhtml+xml", "text/plain"})
 _TRANSPORT_HEADERS = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
@@ -170,20 +172,36 @@ async def _render(browser: Any, fetcher: Fetcher, document: Fetched) -> str:
         user_agent=None,
     )
     try:
-        traffic = _Traffic(context, fetcher, document)
+        page = await context.new_page()
+        traffic = _Traffic(page, fetcher, document)
         await context.route("**/*", traffic.answer)
         await context.route_web_socket("**/*", lambda socket: socket.close())
-        page = await context.new_page()
         context.on("page", _close_popup(page))
-        await page.goto(document.url, wait_until="domcontentloaded", timeout=20_000)
-        # without scripts nothing more will come than what is there
-        await _settle(page, traffic, is_patient=await page.evaluate(HAS_SCRIPTS))
-        await page.evaluate(SCROLL)
-        await _settle(page, traffic, is_patient=False)
-        return str(await page.evaluate(SERIALISE))
+        try:
+            address, html = await _show(page, traffic, document.url)
+        except _errors():
+            traffic.check()  # the page may have gone because what it led to was refused
+            raise
+        traffic.check()
+        if urlsplit(address).scheme not in {"http", "https"}:
+            raise SourceUnavailableError(
+                f"The browser ended at {address[:60]} instead of {document.url}. Try again later."
+            )
+        return html
     finally:
         with contextlib.suppress(_errors(), TimeoutError):
             await asyncio.wait_for(context.close(), 5)
+
+
+async def _show(page: Any, traffic: "_Traffic", url: str) -> tuple[str, str]:
+    """Return the address that the page has in the end, and its HTML."""
+    await page.goto(url, wait_until="domcontentloaded", timeout=20_000)
+    # without scripts nothing more will come than what is there
+    await _settle(page, traffic, is_patient=await page.evaluate(HAS_SCRIPTS))
+    await page.evaluate(SCROLL)
+    await _settle(page, traffic, is_patient=False)
+    address, html = await page.evaluate(SERIALISE)
+    return str(address), str(html)
 
 
 def _close_popup(page: Any) -> Callable[[Any], Awaitable[None]]:
@@ -203,7 +221,7 @@ async def _settle(page: Any, traffic: "_Traffic", *, is_patient: bool) -> None:
     clock = asyncio.get_running_loop().time
     started = changed = clock()
     last = -1
-    while clock() - started < _SETTLE_SECONDS:
+    while clock() - started < _SETTLE_SECONDS and traffic.lost is None:
         size = await page.evaluate(COUNT_TEXT)
         if size != last or traffic.under_way:
             last, changed = size, clock()
@@ -217,13 +235,20 @@ async def _settle(page: Any, traffic: "_Traffic", *, is_patient: bool) -> None:
 class _Traffic:
     """Answers the requests of one page out of our own fetching."""
 
-    def __init__(self, context: Any, fetcher: Fetcher, document: Fetched) -> None:
-        self._context = context
+    def __init__(self, page: Any, fetcher: Fetcher, document: Fetched) -> None:
+        self._page = page
         self._fetcher = fetcher
+        self._url = document.url
         self._document: Fetched | None = document
         self._requests = 0
-        self._bytes = 0
+        self._allowance = Allowance(_PAGE_BYTES)
         self.under_way = 0
+        self.lost: IngestionError | None = None  # why the page in view is not the document
+
+    def check(self) -> None:
+        """Raise when what the page last went to is not a page."""
+        if self.lost is not None:
+            raise type(self.lost)(f"{self._url} could not be shown: {self.lost}") from self.lost
 
     async def answer(self, route: Any) -> None:
         """Fulfil or refuse one request."""
@@ -233,19 +258,24 @@ class _Traffic:
             if (
                 request.resource_type in _NOT_TEXT
                 or self._requests > _REQUESTS
-                or self._bytes > _PAGE_BYTES
+                or self._allowance.left <= 0
             ):
                 await route.abort("blockedbyclient")
                 return
+            is_page = _is_navigation_of(self._page, request)
             self.under_way += 1
             try:
                 fetched = await self._fetch(request)
-            except IngestionError:
+                if is_page:
+                    self.lost = None
+                    _check_page(fetched)
+            except IngestionError as error:
+                if is_page:
+                    self.lost = error
                 await route.abort("accessdenied")
                 return
             finally:
                 self.under_way -= 1
-            self._bytes += len(fetched.body)
             await route.fulfill(
                 status=fetched.status, headers=_response_headers(fetched), body=fetched.body
             )
@@ -254,11 +284,12 @@ class _Traffic:
         document = self._document
         if document is not None and request.is_navigation_request():
             self._document = None  # a page that reloads itself asks anew
+            self._allowance.left -= len(document.body)
             return document
         headers = {
             name: value for name, value in request.headers.items() if name not in _OWN_HEADERS
         }
-        cookies = await self._context.cookies(request.url)
+        cookies = await self._page.context.cookies(request.url)
         if cookies:
             headers["cookie"] = "; ".join(f"{part['name']}={part['value']}" for part in cookies)
         return await self._fetcher.fetch(
@@ -267,8 +298,27 @@ class _Traffic:
             headers=headers,
             content=request.post_data_buffer,
             largest_bytes=_REQUEST_BYTES,
+            allowance=self._allowance,
             seconds=15,
         )
+
+
+def _is_navigation_of(page: Any, request: Any) -> bool:
+    if not request.is_navigation_request():
+        return False
+    try:
+        return bool(request.frame == page.main_frame)
+    except _errors():  # a new window's first request comes before the window
+        return False
+
+
+def _check_page(fetched: Fetched) -> None:
+    """Raise when an answer is not something that the browser shows as a page."""
+    check_status(fetched.url, fetched.status)
+    disposition = dict(fetched.headers).get("content-disposition", "")
+    is_download = disposition.lower().startswith("attachment")
+    if is_download or fetched.content_type not in _SHOWN_TYPES:
+        raise SourceUnavailableError(f"{fetched.url} is a file to download, not a page.")
 
 
 def _response_headers(fetched: Fetched) -> dict[str, str]:

@@ -39,6 +39,13 @@ class Fetched:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
+@dataclass
+class Allowance:
+    """The bytes that several fetches may load between them; may end a little below zero."""
+
+    left: int
+
+
 class Fetcher:
     """Fetches addresses under one set of rules, keeping connections open between requests."""
 
@@ -64,16 +71,22 @@ class Fetcher:
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,
         largest_bytes: int = _LARGEST_BYTES,
+        allowance: Allowance | None = None,
         seconds: float = _SECONDS,
     ) -> Fetched:
         """Return what stands at an address, whatever its status; redirects are followed.
+
+        Loading ends as soon as the body is known to be too large, and every byte of it is taken
+        from the allowance, that of a refused one too.
 
         Raises ForbiddenAddressError, SourceUnavailableError when asking again may help, and
         IngestionError otherwise.
         """
         try:
             async with asyncio.timeout(seconds):
-                return await self._follow(url, method, headers or {}, content, largest_bytes)
+                return await self._follow(
+                    url, method, headers or {}, content, largest_bytes, allowance
+                )
         except TimeoutError as error:
             raise SourceUnavailableError(
                 f"{url} took longer than {seconds:.0f} seconds. Try again later."
@@ -86,13 +99,14 @@ class Fetcher:
         headers: Mapping[str, str],
         content: bytes | None,
         largest_bytes: int,
+        allowance: Allowance | None,
     ) -> Fetched:
         for _ in range(_REDIRECTS + 1):
             url = check_url(url)
             async with self._open(method, url, headers, content) as response:
                 target = response.headers.get("location")
                 if response.status_code not in _REDIRECT_STATUSES or not target:
-                    return await _take(response, url, largest_bytes)
+                    return await _take(response, url, largest_bytes, allowance)
                 if response.status_code == 303 or (
                     response.status_code in (301, 302) and method == "POST"
                 ):
@@ -159,15 +173,16 @@ class _Opened:
             raise _unavailable(str(self._request.url), error) from error
 
 
-async def _take(response: httpx.Response, url: str, largest_bytes: int) -> Fetched:
+async def _take(
+    response: httpx.Response, url: str, largest_bytes: int, allowance: Allowance | None
+) -> Fetched:
+    allowance = allowance or Allowance(largest_bytes)
     body = bytearray()
+    _check_size(url, _declared_size(response), largest_bytes, allowance.left)
     async for piece in response.aiter_bytes():
         body += piece
-        if len(body) > largest_bytes:
-            raise IngestionError(
-                f"{url} is larger than {largest_bytes // 1_000_000} MB. "
-                "Download it and add the file instead."
-            )
+        allowance.left -= len(piece)
+        _check_size(url, len(body), largest_bytes, len(body) + allowance.left)
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     return Fetched(
         url=url,
@@ -177,6 +192,25 @@ async def _take(response: httpx.Response, url: str, largest_bytes: int) -> Fetch
         body=bytes(body),
         headers=tuple(response.headers.multi_items()),
     )
+
+
+def _check_size(url: str, size: int, largest_bytes: int, allowed: int) -> None:
+    if size > largest_bytes:
+        raise IngestionError(
+            f"{url} is larger than {largest_bytes // 1_000_000} MB. "
+            "Download it and add the file instead."
+        )
+    if size > allowed:
+        raise IngestionError(f"{url} is more than may still be loaded for this page.")
+
+
+def _declared_size(response: httpx.Response) -> int:
+    """Return the size that a body will have at least, 0 when it is not told."""
+    # these name the size of what they do not send
+    if response.request.method == "HEAD" or response.status_code == 304:
+        return 0
+    declared = response.headers.get("content-length", "")
+    return int(declared) if declared.isdecimal() else 0
 
 
 def _unavailable(url: str, error: Exception) -> IngestionError:

@@ -20,8 +20,8 @@ async () => {
 }
 """
 
-# Returns the page as HTML without hidden nodes, with open shadow roots and frames of the same
-# origin written in place.
+# Returns the page's address, and the page as HTML without hidden nodes, with open shadow roots
+# and frames of the same origin written in place.
 SERIALISE = """
 () => {
   const unseen = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'SVG', 'CANVAS']);
@@ -84,6 +84,6 @@ SERIALISE = """
     for (const child of document.body.childNodes) copy(child, rest, document, true);
     page.body.innerHTML = rest.innerHTML;
   }
-  return '<!DOCTYPE html>' + page.documentElement.outerHTML;
+  return [location.href, '<!DOCTYPE html>' + page.documentElement.outerHTML];
 }
 """

@@ -1,3 +1,4 @@
+import asyncio
 import gzip
 import socket
 import time
@@ -6,7 +7,7 @@ import pytest
 
 from rag_app.errors import ForbiddenAddressError, IngestionError, SourceUnavailableError
 from rag_app.ingestion.addresses import parse_rules
-from rag_app.ingestion.fetching import Fetcher, fetch
+from rag_app.ingestion.fetching import Allowance, Fetched, Fetcher, fetch
 from tests.support.loopback import Asked, Reply, serve
 
 pytestmark = pytest.mark.integration
@@ -159,3 +160,42 @@ async def test_slow_huge_and_endless_answers_are_bounded() -> None:
                 await fetcher.fetch(server.url("/bomb"))
             with pytest.raises(IngestionError, match="redirects more than 5 times"):
                 await fetcher.fetch(server.url("/loop"))
+
+
+async def test_what_says_that_it_is_too_large_is_not_loaded() -> None:
+    async def promise(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 3000000\r\n\r\nx")
+        await reader.read()  # the rest never comes, so this waits until nobody asks for it
+        writer.close()
+        await writer.wait_closed()
+
+    async with await asyncio.start_server(promise, "127.0.0.1", 0) as server:
+        address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        async with Fetcher(parse_rules((address,))) as fetcher:
+            with pytest.raises(IngestionError, match="larger than 1 MB"):
+                await fetcher.fetch(f"http://{address}/", largest_bytes=1_000_000, seconds=5)
+            with pytest.raises(IngestionError, match="more than may still be loaded"):
+                await fetcher.fetch(f"http://{address}/", allowance=Allowance(2_000_000), seconds=5)
+
+
+async def test_fetches_at_once_load_no_more_than_they_may_between_them() -> None:
+    allowance = Allowance(5_000_000)
+    with serve(answer) as server:
+        async with Fetcher(parse_rules((server.address,))) as fetcher:
+            answers = await asyncio.gather(
+                *(fetcher.fetch(server.url("/huge"), allowance=allowance) for _ in range(8)),
+                return_exceptions=True,
+            )
+
+    assert sum(isinstance(found, Fetched) for found in answers) <= 1
+    assert -1_000_000 < allowance.left < 5_000_000
+
+
+async def test_the_size_of_a_body_that_is_only_asked_about_is_no_hindrance() -> None:
+    with serve(answer) as server:
+        async with Fetcher(parse_rules((server.address,))) as fetcher:
+            fetched = await fetcher.fetch(
+                server.url("/huge"), method="HEAD", largest_bytes=1_000_000
+            )
+
+    assert (fetched.status, fetched.body) == (200, b"")

@@ -12,6 +12,7 @@ from rag_app.errors import (
     ForbiddenAddressError,
     IngestionError,
     MissingDependencyError,
+    SourceUnavailableError,
     UnsupportedSourceError,
 )
 from rag_app.ingestion.browser import Browser
@@ -80,6 +81,7 @@ def answer(asked: Asked) -> Reply:
         "/short": "<html><head><title>Short</title></head><body><p>A short page.</p></body></html>",
         "/login": "<html><title>Log in</title><form><input type=password></form>Log in here</html>",
         "/robot": "<html><title>Just a moment...</title><body>Checking your browser</body></html>",
+        "/moved": "<html><body><script>location.href = '/short'</script></body></html>",
         "/nothing": "<html><body></body></html>",
         "/endless": '<html><body><div id="root"></div><script>for(;;){}</script></body></html>',
     }
@@ -211,6 +213,63 @@ async def test_a_page_whose_script_never_ends_is_given_up(
             await browser.render(site.url("/endless"))
 
     assert "A short page." in await browser.render(site.url("/short"))
+
+
+GREEDY = """<html><body><p id="said"></p><script>
+const one = number => fetch('/big?' + number).then(answer => answer.blob()).then(blob => blob.size);
+Promise.allSettled(Array.from({length: 12}, (_, number) => one(number))).then(all => {
+  const loaded = all.filter(one => one.status === 'fulfilled').length;
+  document.getElementById('said').textContent = 'Loaded: ' + loaded + ' of ' + all.length;
+});
+</script></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("http://127.0.0.1:9/", "could not be reached"),
+        ("/reset", "could not be reached"),
+        ("/download", "is a file to download"),
+        ("/busy", "status 503"),
+        ("about:blank", "ended at about:blank instead|could not show"),
+    ],
+)
+@pytest.mark.parametrize("after", [0, 300])
+async def test_what_a_script_put_in_the_place_of_a_page_is_not_taken_for_it(
+    tmp_path: Path, target: str, words: str, after: int
+) -> None:
+    def leave(asked: Asked) -> Reply:
+        if asked.path == "/reset":
+            raise ConnectionResetError
+        if asked.path == "/download":
+            return Reply(b"x" * 99, headers={"Content-Disposition": "attachment"})
+        if asked.path == "/busy":
+            return Reply(f"<p>{WORDS}</p>", 503)
+        script = f"setTimeout(() => {{ location.href = '{target}' }}, {after})"
+        return Reply(f"<html><body><p>{WORDS}</p><script>{script}</script></body></html>")
+
+    with serve(leave) as site:
+        settings = Settings(home=tmp_path, allowed_addresses=("127.0.0.1",))
+        async with Browser(settings) as browser:
+            with pytest.raises(SourceUnavailableError, match=words):
+                await browser.render(site.url("/"))
+
+
+async def test_a_page_that_leads_on_to_another_shows_that(browser: Browser, site: Loopback) -> None:
+    html = await browser.render(site.url("/moved"))
+
+    assert "A short page." in html
+
+
+async def test_a_greedy_page_loads_no_more_than_a_page_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_app.ingestion.browser._PAGE_BYTES", 5_000_000)
+    with serve(lambda asked: Reply(bytes(2_000_000) if asked.path == "/big" else GREEDY)) as site:
+        async with Browser(Settings(home=tmp_path, allowed_addresses=(site.address,))) as browser:
+            html = await browser.render(site.url("/"))
+
+    assert any(f"Loaded: {number} of 12" in html for number in range(3))
 
 
 @pytest.mark.parametrize(
