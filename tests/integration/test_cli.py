@@ -90,6 +90,14 @@ def test_a_document_is_added_found_asked_for_shown_and_removed(run: Run, tmp_pat
     found = run("search", "queen", "--source-type", "markdown", "--since", "2020-01-01")[1]
     assert [passage["title"] for passage in found["passages"]] == ["Bees"]
     assert "queen" in run("ask", "How many queens has a colony?")[1]["answer"]
+    asked = run("ask", "Has a colony a queen?", "--source-type", "markdown")[1]
+    assert asked["conversation_id"] > 0
+    how = run("xray", str(asked["turn_id"]))[1]
+    assert how["turn_id"] == asked["turn_id"]
+    assert [row["place"]["title"] for row in how["context"]] == ["Bees"]
+    newest = run("xray", "--why", number)[1]
+    assert newest["turn_id"] == asked["turn_id"]
+    assert [place["stage"] for place in newest["places"]] == ["context"]
     assert run("documents show", number)[1]["content"].startswith("# Bees")
     assert run("documents remove", number) == (
         0,
@@ -106,6 +114,8 @@ def test_a_document_is_added_found_asked_for_shown_and_removed(run: Run, tmp_pat
         ("documents show", "99999999999999999999"),
         ("documents remove", "99999999999999999999"),
         ("ask --conversation 12345", "Who?"),
+        ("xray", "12345"),
+        ("xray --why 99999999999999999999", "1"),
         ("ask --conversation 99999999999999999999", "Who?"),
         ("search --workspace missing", "Who?"),
         ("add --workspace missing", "a.md"),

@@ -1,5 +1,6 @@
 """How an answer was found, as the page shows it: bars, terms, rows; nothing here knows Reflex."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -8,7 +9,7 @@ from rag_app.lexemes import read_lexeme
 from rag_app.query.bm25 import Term
 from rag_app.query.turn_log import CUT_BY, Fate
 from rag_app.query.whereabouts import Whereabouts
-from rag_app.query.xray import Place, Row, Xray
+from rag_app.query.xray import WORDS_SHOWN, Place, Row, Xray
 from rag_app.ui.language_names import language_name
 from rag_app.ui.state.views import Place as OpenPlace
 from rag_app.ui.state.views import (
@@ -36,6 +37,8 @@ TIMES = (
 )
 # text search configurations whose ISO code does not begin their name
 CODES = {"german": "de", "spanish": "es", "swedish": "sv", "dutch": "nl", "greek": "el"}
+
+_MARKS = re.compile(r"(?:^|(?<=\s))(?:#{1,6}|\[\d{2,3}:\d\d:\d\d\]) ")
 
 
 @dataclass(frozen=True)
@@ -175,7 +178,7 @@ def term_views(terms: Sequence[Term], language: str) -> list[TermsView]:
                 [
                     TermView(
                         read_lexeme(term.lexeme),
-                        say("xray_term", language, count=term.documents),
+                        _in_passages(term.documents, language),
                         max(4, round(100 * term.idf / rarest)),
                     )
                     for term in known
@@ -184,6 +187,10 @@ def term_views(terms: Sequence[Term], language: str) -> list[TermsView]:
             )
         )
     return [view for view in views if view.known] or views[:1]
+
+
+def _in_passages(count: int, language: str) -> str:
+    return say("xray_term_one" if count == 1 else "xray_term_many", language, count=count)
 
 
 def _language_of(configuration: str, language: str) -> str:
@@ -210,7 +217,7 @@ def row_view(rank: int, row: Row, language: str) -> RowView:
         kind=place.source_type,
         title=place.title or say("place_removed", language),
         place=spot(place, language),
-        words=place.words,
+        words=first_words(place.words),
         ranks=rank_texts(fate, language),
         number=fate.number or 0,
         fell=fell,
@@ -240,7 +247,7 @@ def why_views(found: Sequence[Whereabouts], language: str) -> list[WhyView]:
         WhyView(
             id=about.place.chunk_id or 0,
             place=spot(about.place, language),
-            words=about.place.words,
+            words=first_words(about.place.words),
             stage=say(f"stage_{about.stage}", language),
             reason=about.reason,
             is_found=about.stage == "context",
@@ -248,6 +255,12 @@ def why_views(found: Sequence[Whereabouts], language: str) -> list[WhyView]:
         )
         for about in found[:MOST_ROWS]
     ]
+
+
+def first_words(words: str) -> str:
+    """Return a place's first words without the marks that content has inside."""
+    plain = _MARKS.sub("", words).strip()
+    return f"{plain} …" if len(words.split()) >= WORDS_SHOWN else plain
 
 
 def spot(place: Place, language: str) -> str:

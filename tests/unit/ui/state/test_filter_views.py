@@ -47,7 +47,7 @@ def test_what_is_chosen_stands_as_chips_and_each_chip_takes_it_back():
         "from 3 Jan 2026",
         "until 1 Feb 2026",
         "On Bees",
-        "Not judged anew",
+        "No reranking",
         "Imagined answer",
     ]
     assert ChipView("until", "bis 1.2.2026") in chips(CHOSEN, "de")
