@@ -9,7 +9,7 @@ import reflex as rx
 from rag_app import access, chat
 from rag_app.api import api, guard
 from rag_app.library.files import remove_leftovers
-from rag_app.runtime import open_runtime
+from rag_app.runtime import follow_models, open_runtime
 from rag_app.settings import load_settings
 from rag_app.ui.content_policy import with_policy
 from rag_app.ui.layout import crash_guard
@@ -35,12 +35,16 @@ async def running() -> AsyncIterator[None]:
     async with open_runtime(load_settings()) as runtime:
         await asyncio.to_thread(remove_leftovers, runtime.settings.uploads_dir)
         await asyncio.to_thread(runtime.files.sweep)
-        telling = asyncio.create_task(tell_pages(app, runtime), name="tell pages")
+        beside = [
+            asyncio.create_task(tell_pages(app, runtime), name="tell pages"),
+            asyncio.create_task(follow_models(), name="follow models"),
+        ]
         try:
             yield
         finally:
-            telling.cancel()
-            await asyncio.gather(telling, return_exceptions=True)
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
             await chat.stop_all_turns(runtime)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from rag_app.database.server import start_server
@@ -18,11 +18,12 @@ from rag_app.library.files import FileStore
 from rag_app.library.workspaces import find_workspace
 from rag_app.providers.base import Provider
 from rag_app.providers.local import token_counter
-from rag_app.providers.opening import close_provider, open_provider
+from rag_app.providers.opening import close_provider, look_again, open_provider
 from rag_app.query.pipeline import Query
 from rag_app.settings import Settings
 
 DEFAULT_WORKSPACE = "default"
+LOOK_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,18 @@ def worker_tasks(runtime: Runtime, browser: Browser) -> Mapping[str, TaskFunctio
         queue.PURGE_DOCUMENT: purge,
         queue.EMBED_DOCUMENT: embed,
     }
+
+
+async def follow_models() -> None:
+    """Notice when an Ollama on this machine comes or goes; never ends."""
+    global _current
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        runtime = current()
+        provider = await look_again(runtime.settings, runtime.provider)
+        if provider is not runtime.provider:
+            query = replace(runtime.query, provider=provider)
+            _current = replace(runtime, provider=provider, query=query)
 
 
 async def take_in(runtime: Runtime, stop: asyncio.Event) -> None:

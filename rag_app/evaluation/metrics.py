@@ -87,15 +87,6 @@ def score_rankings(
     }
 
 
-def share_without_hits(
-    rankings: Mapping[str, Sequence[str]], judgements: Mapping[str, Judgements]
-) -> float:
-    """Return the share of judged questions whose ranking is empty."""
-    if not judgements:
-        return 0.0
-    return sum(not rankings.get(question_id) for question_id in judgements) / len(judgements)
-
-
 def mean(values: Sequence[float]) -> float:
     """Return the mean, 0 of nothing."""
     return math.fsum(values) / len(values) if values else 0.0

@@ -1,6 +1,7 @@
 """Chooses the models: packaged and local by default, hosted only when a setting names one."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,20 @@ async def open_provider(settings: Settings) -> Provider:
         chat_model=await _open_chat_model(settings),
         reranker=_open_reranker(settings),
     )
+
+
+async def look_again(settings: Settings, provider: Provider) -> Provider:
+    """Return a provider with the chat model that Ollama has now, where no setting names one.
+
+    The same object comes back when nothing changed.
+    """
+    if settings.chat_model or not settings.ollama_url:
+        return provider
+    found = await _open_chat_model(settings)
+    before = provider.chat_model.name if provider.chat_model else None
+    if (found.name if found else None) == before:
+        return provider
+    return replace(provider, chat_model=found)
 
 
 async def close_provider() -> None:

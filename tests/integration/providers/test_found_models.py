@@ -1,5 +1,6 @@
 """Which models are found and chosen, against a real server."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from rag_app.errors import ProviderUnavailableError
 from rag_app.providers import hosted
 from rag_app.providers.base import Message, Provider
-from rag_app.providers.opening import find_ollama_model, open_provider
+from rag_app.providers.opening import find_ollama_model, look_again, open_provider
 from rag_app.providers.retrying import Patience
 from rag_app.settings import load_settings
 from tests.support.model_server import ollama_model
@@ -36,6 +37,25 @@ async def test_ollama_on_this_machine_is_found_by_itself(server, models, tmp_pat
     assert provider.embedder.model.name.startswith("me5-small")
     assert await provider.chat_model.chat([Message("user", "Hello")]) == "Hello"
     assert server.paths() == ["/api/tags", "/api/chat"]
+
+
+async def test_an_ollama_that_comes_or_goes_later_is_noticed(server, models, tmp_path):
+    settings = load_settings({"PINCITE_HOME": str(tmp_path), "PINCITE_OLLAMA_URL": server.base_url})
+    models()
+    without = await open_provider(settings)
+    assert without.chat_model is None
+    assert await look_again(settings, without) is without
+
+    models(ollama_model("qwen3:8b"))
+    with_one = await look_again(settings, without)
+    assert with_one.chat_model is not None
+    assert with_one.chat_model.name == "ollama_chat/qwen3:8b"
+    assert await look_again(settings, with_one) is with_one
+
+    models()
+    assert (await look_again(settings, with_one)).chat_model is None
+    named = replace(settings, chat_model="none")
+    assert await look_again(named, with_one) is with_one
 
 
 async def test_models_at_ollamas_makers_are_not_taken_for_local_ones(server, models, tmp_path):

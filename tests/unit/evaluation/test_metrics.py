@@ -12,7 +12,6 @@ from rag_app.evaluation.metrics import (
     recall_at,
     reciprocal_rank_at,
     score_rankings,
-    share_without_hits,
     unique,
 )
 
@@ -82,12 +81,6 @@ def test_a_document_with_the_id_of_its_question_is_passed_over():
     scores = score_rankings({"a1": ["a1", "b"]}, {"a1": {"b": 1}})
 
     assert scores["recall@1"] == [1.0]
-
-
-def test_the_share_without_hits_counts_judged_questions_only():
-    rankings = {"q1": ["a"], "q2": [], "unjudged": []}
-
-    assert share_without_hits(rankings, {"q1": ONE, "q2": ONE, "q3": ONE}) == 2 / 3
 
 
 def test_the_bootstrap_holds_the_mean_and_gives_the_same_interval_again():
