@@ -58,7 +58,7 @@ ANSWER = (
 
 
 def main() -> None:
-    """Write docs/chat-*.png and docs/library-*.png, light and dark, desktop and phone."""
+    """Write the pictures in docs/: light and dark, desktop and phone; the X-ray once."""
     DOCS.mkdir(exist_ok=True)
     with running_app() as (app, model, site), sync_playwright() as playwright:
         flags = [*BROWSER_FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
@@ -180,6 +180,12 @@ def take(browser: Browser, app: App, address: str, theme: str, screen: str) -> N
     page.mouse.move(5, 5)
     page.wait_for_timeout(400)
     save(page, f"evidence-{theme}-{screen}" if is_phone else f"chat-{theme}-{screen}")
+    if (theme, screen) == ("light", "desktop"):
+        page.click(".xray-button")
+        page.wait_for_selector(".xray-rows li")
+        page.locator("section:has(> .timings)").evaluate("section => section.scrollIntoView()")
+        page.wait_for_timeout(400)
+        save(page, f"xray-{theme}-{screen}")
     page.goto(f"{app.url}/library/")
     page.wait_for_selector(".document-row")
     page.wait_for_timeout(400)

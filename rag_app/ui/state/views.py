@@ -239,9 +239,10 @@ def _searched(searched: Mapping[str, int], language: str) -> str:
     count = sum(searched.values())
     if not count:
         return say("searched_none", language)
+    if count == 1:
+        return say("searched_one", language, kinds=kind_name(next(iter(searched)), language))
     kinds = ", ".join(f"{kind_name(kind, language)} {number}" for kind, number in searched.items())
-    key = "searched_one" if count == 1 else "searched_many"
-    return say(key, language, count=count, kinds=kinds)
+    return say("searched_many", language, count=count, kinds=kinds)
 
 
 def conversation_view(conversation: ConversationSummary) -> ConversationView:
