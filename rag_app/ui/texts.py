@@ -278,6 +278,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     "xray_term_many": ("in {count} passages", "in {count} Stellen"),
     "xray_unknown": ("Nowhere:", "Nirgends:"),
     "xray_timings": ("Time taken", "Zeitbedarf"),
+    "rerank_by": ("Reranked with {method}.", "Neu geordnet mit {method}."),
+    "rerank_none": ("Nothing was reranked.", "Nichts wurde neu geordnet."),
+    "rerank_failed": (
+        "The rerank failed, so the order stayed: {error}",
+        "Das Neuordnen misslang, die Reihenfolge blieb: {error}",
+    ),
     "xray_stages": ("Stage by stage", "Stufe für Stufe"),
     "xray_cut_off": ("The first {shown} of {count}.", "Die ersten {shown} von {count}."),
     "xray_no_rows": ("Nothing came this far.", "So weit kam nichts."),

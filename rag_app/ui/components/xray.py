@@ -104,6 +104,7 @@ def _timings() -> rx.Component:
     return rx.el.section(
         rx.el.h3(words("xray_timings")),
         rx.el.ul(rx.foreach(XrayState.view.bars, bar), class_name="timings"),
+        rx.el.p(XrayState.view.reranked, class_name="xray-hint reranked"),
     )
 
 

@@ -53,6 +53,7 @@ class LibraryState(rx.State):
         (await self.get_state(ConversationsState)).open_id = 0
         self.title, self.first, self.removing, self.url_error = "", 1, 0, ""
         await list_again(self)
+        yield  # counting takes a moment in a large library
         await count_lacking(self)
 
     @rx.event

@@ -101,6 +101,7 @@ class XrayView:
     facts: str = ""
     notice: str = ""
     imagined: str = ""
+    reranked: str = ""
     terms: list[TermsView] = field(default_factory=list)
     bars: list[BarView] = field(default_factory=list)
     tabs: list[TabView] = field(default_factory=list)
@@ -132,6 +133,7 @@ def xray_view(found: Xray, language: str) -> XrayView:
         ),
         notice=notice_text(found.notice, language),
         imagined=found.hypothetical,
+        reranked=_reranked(found, language),
         terms=term_views(found.terms, language),
         bars=bar_views(found.timings_ms, language),
         tabs=[
@@ -139,6 +141,14 @@ def xray_view(found: Xray, language: str) -> XrayView:
             for name in LISTS
         ],
     )
+
+
+def _reranked(found: Xray, language: str) -> str:
+    if found.rerank_error:
+        return say("rerank_failed", language, error=found.rerank_error)
+    if found.rerank_method == "none":
+        return say("rerank_none", language)
+    return say("rerank_by", language, method=found.rerank_method)
 
 
 def bar_views(timings_ms: Mapping[str, float], language: str) -> list[BarView]:

@@ -158,4 +158,5 @@ def test_the_head_tells_the_question_and_how_long_each_list_is():
 
     assert view.facts == "Snapshot 4 · m · 80 tokens of context"
     assert view.notice == say("model_changed", "en")
+    assert view.reranked == "Nothing was reranked."
     assert [(tab.key, tab.count) for tab in view.tabs] == [(name, 1) for name in LISTS]
