@@ -382,7 +382,10 @@ class _Turn:
     def _by_meaning(self, about: Whereabouts, has_vector: bool) -> str:
         limit = self.log["options"]["leg_limit"]
         if self.log["notice"]:
-            return f"the search by meaning was off ({self.log['notice']})"
+            why = self.log["notice"].removeprefix("model_failed: ").rstrip(".")
+            if why == "model_changed":
+                why = f"the library had no vectors of {self.log['embedding_model']} yet"
+            return f"the search by meaning was off ({why})"
         if not has_vector:
             return f"it has no vector of {self.log['embedding_model']}"
         if about.vector_rank is None:
