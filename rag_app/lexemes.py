@@ -26,7 +26,8 @@ _LINE_HYPHEN = re.compile(r"(?<=\w)-\n(?=\w)")
 
 _PART = rf"[^\W_{_UNSPACED}]+"
 _IDENTIFIER = re.compile(rf"(?<![\w.]){_PART}(?:[-_./:@\\]{_PART})+(?!\w)")
-_SECTION = re.compile(r"§+\s*(\d+\s?[a-z]?)\b", re.IGNORECASE)
+# possessive, and only from the start of a run: no long run is read again from each of its signs
+_SECTION = re.compile(r"(?<!§)§++\s*+(\d++\s?[a-z]?)\b", re.IGNORECASE)
 _SIGNED = re.compile(r"\b([A-Za-z])(\+\+|#)(?!\w)")
 _SEPARATORS = re.compile(r"[-_./:@\\]")
 IDENTIFIER = "x0"
@@ -34,7 +35,10 @@ IDENTIFIER = "x0"
 
 _SHORTEST_NUMBER = 8  # digits: an ISBN, a phone or an account number, also without its hyphens
 
-_LATIN_WORD = re.compile("[^\\W\\d_]*[\u00c0-\u024f\u1e00-\u1eff][^\\W\\d_]*")
+_LETTERS = r"[^\W\d_]"
+# × and ÷ stand among the accented letters and join what they stand between
+_WORD = re.compile(f"{_LETTERS}*+[\u00d7\u00f7]{_LETTERS}*+|{_LETTERS}++")
+_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 
 
 def read_lexeme(lexeme: str) -> str:
@@ -47,7 +51,8 @@ def read_lexeme(lexeme: str) -> str:
 def document_text(text: str) -> str:
     """Return a document's text in every form under which a question may look for it."""
     text = question_text(text)
-    folded = {fold_accents(word) for word in _LATIN_WORD.findall(text)}
+    words = (word for word in _WORD.findall(text) if _ACCENTED.search(word))
+    folded = {fold_accents(word) for word in words}
     return f"{text}\n{' '.join(sorted(folded))}" if folded else text
 
 

@@ -1,8 +1,19 @@
 """Text is prepared the same way for documents and questions, so that one finds the other."""
 
+import re
+import time
+from collections.abc import Callable
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag_app.lexemes import document_text, fold_accents, question_text
+
+SIGNS = "aZé\u1ea1×÷ß_1٣ -./§東ก#+\n\t\u0301"
+# what words and sections were before long runs had to be read once only
+WORD_BEFORE = re.compile("[^\\W\\d_]*[\u00c0-\u024f\u1e00-\u1eff][^\\W\\d_]*")
+SECTION_BEFORE = re.compile(r"§+\s*(\d+\s?[a-z]?)\b", re.IGNORECASE)
 
 
 @pytest.mark.parametrize(
@@ -42,3 +53,39 @@ def test_documents_also_have_their_words_without_accents() -> None:
 def test_only_latin_letters_lose_their_marks() -> None:
     assert document_text("й ё ガ") == question_text("й ё ガ")
     assert fold_accents("Übung") == "Ubung"
+
+
+@given(st.text(st.sampled_from(SIGNS), max_size=24))
+def test_the_words_with_accents_are_found_as_by_the_plain_expression(text: str) -> None:
+    prepared = question_text(text)
+    folded = sorted({fold_accents(word) for word in WORD_BEFORE.findall(prepared)})
+
+    assert document_text(text) == (f"{prepared}\n{' '.join(folded)}" if folded else prepared)
+
+
+@given(st.text(st.sampled_from("§ 12٣abK.é\n"), max_size=24))
+def test_sections_are_found_as_by_the_plain_expression(text: str) -> None:
+    expected = [f"x0section{''.join(found.split())}" for found in SECTION_BEFORE.findall(text)]
+
+    assert [word for word in question_text(text).split() if "x0section" in word] == expected
+
+
+@pytest.mark.parametrize(
+    "run",
+    ["x", "1", "a1", "-", "_", ".", "/", "-_./", "a-", "a_", "a.", "é", "×", "東", "a東", "§",
+     "§ ", "+", "C+", "-\n", " "],
+)  # fmt: skip
+def test_a_long_run_takes_as_much_longer_as_it_is_long(run: str) -> None:
+    short = seconds(document_text, run * (4_000 // len(run)) + "東")
+    long = seconds(document_text, run * (64_000 // len(run)) + "東")
+
+    assert long < 80 * max(short, 0.0002)  # 16 when linear, 256 when quadratic
+
+
+def seconds(function: Callable[[str], str], text: str) -> float:
+    def once() -> float:
+        start = time.perf_counter()
+        function(text)
+        return time.perf_counter() - start
+
+    return min(once() for _ in range(3))
