@@ -1,7 +1,6 @@
 """Finds a quote in a page's text although both were written down differently."""
 
 import unicodedata
-from bisect import bisect_left
 
 _DROPPED = frozenset("\u00ad\u0002\ufffe-\u2010\u2011\u200b\u200c\u200d\u200e\u200f\ufeff")
 _ANCHOR = 40  # folded signs at each end that find a quote whose middle differs
@@ -53,15 +52,7 @@ def _fold_sign(sign: str) -> str:
 
 
 def _nearest(text: str, needle: str, expected: int) -> int | None:
-    places: list[int] = []
-    place = text.find(needle)
-    while place >= 0:
-        places.append(place)
-        if place >= expected:
-            break
-        place = text.find(needle, place + 1)
-    if not places:
-        return None
-    after = bisect_left(places, expected)
-    around = places[max(0, after - 1) : after + 1]
-    return min(around, key=lambda found: abs(found - expected))
+    before = text.rfind(needle, 0, max(0, expected - 1 + len(needle)))
+    after = text.find(needle, expected)
+    around = [place for place in (before, after) if place >= 0]
+    return min(around, key=lambda place: abs(place - expected), default=None)

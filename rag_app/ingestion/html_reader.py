@@ -17,11 +17,13 @@ _HIDING_STYLE = re.compile(
     r"|opacity\s*:\s*0(?:\.0*)?\s*(?:;|!|$)|font-size\s*:\s*0(?:px|em|rem|pt|%)?\s*(?:;|!|$)"
     r"|(?:left|top|text-indent)\s*:\s*-\d{4,})"
 )
-_NOSCRIPT = re.compile(r"(?is)<noscript\b[^>]*>(.*?)</noscript\s*>")
+_NOSCRIPT_START = re.compile(r"(?i)<noscript\b")
+_NOSCRIPT_END = re.compile(r"(?i)</noscript\s*>")
 _SHELL_ROOTS = "#root,#app,#__next,#__nuxt,#gatsby-focus-wrapper,#svelte,app-root,[data-reactroot]"
 _WANTS_SCRIPTS = re.compile(
-    r"(?i)(?:enable|requires?|turn on|activate|need|aktivier\w*|activez|habilit\w*)\W[^.]{0,40}"
-    r"java\s?script|java\s?script[^.]{0,40}(?:required|disabled|aktivier|erforderlich|nécessaire)"
+    r"(?i)(?:enable|requires?|turn on|activate|need|aktivier\w{0,20}|activez|habilit\w{0,20})"
+    r"\W[^.]{0,40}java\s?script"
+    r"|java\s?script[^.]{0,40}(?:required|disabled|aktivier|erforderlich|nécessaire)"
 )
 _ASKS_FOR_HUMAN = re.compile(
     r"(?i)checking (?:if the site|your browser)|verify(?:ing)? (?:that )?you are (?:a )?human"
@@ -37,8 +39,8 @@ def read_page(request: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], byte
     if len(html) > _MOST_BYTES:
         raise IngestionError(f"{request['url']} is too large a page. Save its text and add that.")
     # taken out before parsing: one in the head would end the head there
-    noscript = " ".join(_NOSCRIPT.findall(html))
-    tree = LexborHTMLParser(_NOSCRIPT.sub("", html))
+    html, noscript = _split_noscript(html)
+    tree = LexborHTMLParser(html)
     facts = _facts(tree, noscript)
     _drop_unseen(tree)
     text = tree.body.text(separator=" ") if tree.body else ""
@@ -51,6 +53,22 @@ def read_page(request: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], byte
     )
     markdown = _main_text(tree.html or "", str(request["url"])) or _plain_text(tree)
     yield facts, markdown.encode("utf-8", "replace")
+
+
+def _split_noscript(html: str) -> tuple[str, str]:
+    """Return a page without its parts for browsers without scripts, and the text of those."""
+    kept: list[str] = []
+    taken: list[str] = []
+    place = 0
+    while opening := _NOSCRIPT_START.search(html, place):
+        begin = html.find(">", opening.end()) + 1
+        closing = _NOSCRIPT_END.search(html, begin) if begin else None
+        if closing is None:
+            break  # then there is none for any later one either
+        kept.append(html[place : opening.start()])
+        taken.append(html[begin : closing.start()])
+        place = closing.end()
+    return "".join([*kept, html[place:]]), " ".join(taken)
 
 
 def _facts(tree: LexborHTMLParser, noscript: str) -> dict[str, Any]:

@@ -25,7 +25,8 @@ _CRASHES_FORGIVEN = 10  # two a page; a file that does worse is not worth more c
 _PAGES_BETWEEN_REPORTS = 20
 
 _HYPHEN = re.compile("[\u0002\ufffe\u00ad][ \t]*\n?")
-_TRAILING_SPACE = re.compile(r"[ \t]+$", re.MULTILINE)
+_TRAILING_SPACE = re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE)
+_SPACE_OR_WORD = re.compile(r"\s+|\S{1,1000}")
 _LIGATURES = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70-\ufefc]")
 _FILE_LIKE = re.compile(r"(?i)^(microsoft \w+ - .*|untitled.*|unbenannt.*|.*\.\w{2,4}|[\W\d_]*)$")
 
@@ -132,7 +133,9 @@ def _join_lines(raw: str) -> str:
     text = raw.replace("\r\n", "\n")
     text = _HYPHEN.sub(lambda match: _hyphen(text, match), text)
     text = _LIGATURES.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)
-    return unicodedata.normalize("NFC", _TRAILING_SPACE.sub("", text))
+    # by words, since marks on a letter are sorted by swapping neighbours, endlessly for very many
+    words = _SPACE_OR_WORD.findall(_TRAILING_SPACE.sub("", text))
+    return "".join(unicodedata.normalize("NFC", word) for word in words)
 
 
 def _hyphen(text: str, match: re.Match[str]) -> str:

@@ -1,3 +1,6 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
 from rag_app.ingestion.folding import find_folded
 
 
@@ -32,3 +35,17 @@ def test_words_that_are_not_there_are_not_found() -> None:
     assert found("bees dance", "ants") is None
     assert found("bees dance", " - ") is None
     assert found("", "ants") is None
+
+
+@given(
+    st.text(st.sampled_from("ab"), max_size=20),
+    st.text(st.sampled_from("ab"), min_size=1, max_size=3),
+    st.text(st.sampled_from("ab"), max_size=20),
+)
+def test_of_all_places_the_nearest_is_found(text: str, quote: str, before: str) -> None:
+    places = [place for place in range(len(text)) if text.startswith(quote, place)]
+    span = find_folded(text, quote, before)
+
+    assert (span and span[0]) == min(
+        places, key=lambda place: abs(place - len(before)), default=None
+    )
