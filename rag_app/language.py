@@ -64,6 +64,13 @@ def detect_language(text: str) -> str | None:
     return best if votes[best] / len(samples) >= _MINIMUM_SCORE else None
 
 
+def certainty(text: str) -> float:
+    """Return how surely a text is of one language, 0 to 1; about 0 where it is none at all."""
+    sample = _NOISE.sub(" ", text).strip()
+    found = _detector().detect(sample, model="lite") if sample else []
+    return max((float(result["score"]) for result in found), default=0.0)
+
+
 def regconfig(language: str | None) -> str:
     """Return the name of PostgreSQL's configuration for an ISO code, `simple` when none fits."""
     return _CONFIGURATIONS.get((language or "").split("-")[0].lower(), "simple")

@@ -1,6 +1,16 @@
-"""Decodes text files: byte order marks, UTF-16 and UTF-8 by rule, everything else by guess."""
+"""Decodes text files: Unicode by rule, everything else by what reads as language.
+
+A short text in an old encoding is valid in twenty others. Which of them was meant shows in what
+comes out: words of one script each, in a language that can be told.
+"""
 
 import codecs
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rag_app.language import certainty
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -9,52 +19,109 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_SAMPLE_BYTES = 200_000  # a guesser reads no better for more
-# what text files are written in; among all that Python knows, short texts look like old Mac ones
-_GUESSES = (
-    "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258",
-    "koi8_r", "koi8_u", "iso8859_2", "cp866", "cp850", "cp437", "cp932", "euc_jp", "gb18030",
-    "big5", "cp949", "euc_kr", "cp874",
-)  # fmt: skip
+_WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+_SAMPLE_BYTES = 200_000
+_GUESSED_BYTES = 3_000  # a guess reads no better for more
+# what text files are written in, the likelier first; the number is how much likelier
+_GUESSES = {
+    "cp1252": 0.03, "cp1251": 0.03, "gb18030": 0.03, "cp932": 0.03, "cp1250": 0.02,
+    "big5": 0.02, "cp949": 0.02, "koi8_r": 0.02, "euc_jp": 0.02, "cp1253": 0.01, "cp1254": 0.01,
+    "cp1255": 0.01, "cp1256": 0.01, "cp1257": 0.01, "cp874": 0.01, "koi8_u": 0.0, "cp866": 0.0,
+    "iso8859_2": 0.0, "cp850": 0.0, "cp437": 0.0, "euc_kr": 0.0, "cp1258": 0.0,
+}  # fmt: skip
+_JAPANESE = frozenset({"cp932", "euc_jp"})
+_SURE = 0.85
+_RIVAL = 0.12
+_FEW_BYTES = 2
+# what French, German, Spanish and their neighbours write, which reads as well in other encodings
+_WESTERN = frozenset("äöüßÄÖÜàâçéèêëîïôùûœæÀÂÇÉÈÊÎÔŒÆñáíóúÁÍÓÚÑ¿¡ãõåøÅØ«»“”„‘’–—…€°§·×½²³")
 _CONTROL_BYTES = frozenset(range(32)) - set(b"\t\n\r\f\v\x1b\x1a")
+_RARE = {
+    "Cc": 3.0, "Co": 3.0, "Cn": 3.0, "Cs": 3.0,
+    "So": 1.0, "Sm": 1.0, "Sc": 1.0, "Sk": 1.0, "No": 1.0,
+}  # fmt: skip
+_SCRIPTS = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "FULLWIDTH": "CJK", "KATAKANA-HIRAGANA": "CJK"}
 
 
-def decode(data: bytes, declared: str | None = None) -> str | None:
+@dataclass(frozen=True)
+class Decoded:
+    """The text of bytes; `damaged` counts places that could not be read, each shown as U+FFFD.
+
+    `is_guess` where neither a rule nor somebody who knows said the encoding, and what comes out
+    does not settle it.
+    """
+
+    text: str
+    encoding: str
+    damaged: int = 0
+    is_guess: bool = False
+
+    def warnings(self, name: str) -> tuple[str, ...]:
+        """Return what a person should know of a file of this name, each a sentence."""
+        found = []
+        if self.damaged:
+            places = "1 place" if self.damaged == 1 else f"{self.damaged} places"
+            found.append(f'"{name}" is damaged: {places} could not be read and show as \ufffd.')
+        if self.is_guess:
+            found.append(
+                f'The encoding of "{name}" was guessed ({self.encoding}): if letters look wrong, '
+                "save it as UTF-8 and add it again."
+            )
+        return tuple(found)
+
+
+def decode(data: bytes, declared: str | None = None) -> Decoded | None:
     """Return the text of bytes, or None when they are no text.
 
     `declared` is what somebody says the encoding is; it counts where the bytes do not speak.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return data.decode(encoding, "replace")
-    if wide := _utf16_by_zeros(data[:_SAMPLE_BYTES]):
-        return data.decode(wide, "replace")
+            return _replacing(data, encoding)
+    if wide := _wide_by_zeros(data):
+        return _replacing(data, wide)
     if looks_binary(data):
         return None
     for candidate in ("utf-8", declared):
         text = _try(data, candidate)
         if text is not None:
-            return text
-    return _guess(data)
+            return Decoded(text, candidate or "")
+    return _nearly_utf8(data) or _guess(data)
 
 
 def looks_binary(data: bytes) -> bool:
     """Tell whether bytes hold control characters that no text has."""
     sample = data[:_SAMPLE_BYTES]
     controls = sum(byte in _CONTROL_BYTES for byte in sample)
-    return controls > 0.01 * len(sample)
+    return controls > 0.01 * len(sample) and _wide_by_zeros(data) is None
 
 
-def _utf16_by_zeros(sample: bytes) -> str | None:
-    """Recognise UTF-16 without a mark by the zero in every second byte of Latin text."""
-    if len(sample) < 4:
+def _replacing(data: bytes, encoding: str) -> Decoded:
+    text = data.decode(encoding, "replace")
+    own = data.decode(encoding, "ignore").count("\ufffd")
+    return Decoded(text, encoding, damaged=text.count("\ufffd") - own)
+
+
+def _wide_by_zeros(data: bytes) -> str | None:
+    """Recognise UTF-32 and UTF-16 without a mark by zeros, and by white space that they put right.
+
+    In any script a text has spaces or line ends, and each of these holds zeros.
+    """
+    sample = data[: _SAMPLE_BYTES - _SAMPLE_BYTES % 4]
+    if len(sample) < 4 or b"\0" not in sample:
         return None
-    half = len(sample) // 2
-    even, odd = sample[0::2].count(0) / half, sample[1::2].count(0) / half
-    if odd > 0.3 and even < 0.05:
-        return "utf-16-le"
-    if even > 0.3 and odd < 0.05:
-        return "utf-16-be"
+    for encoding in _WIDE:
+        width = 4 if "32" in encoding else 2
+        text = _try(sample[: len(sample) - len(sample) % width], encoding)
+        if text is None:
+            continue
+        spaces = sum(sign in " \n\r\t" for sign in text)
+        odd = sum(unicodedata.category(sign) in {"Cn", "Co", "Cc"} for sign in text) - sum(
+            sign in "\n\r\t\f" for sign in text
+        )
+        is_short = len(text) <= 16
+        if odd <= 0.01 * len(text) and (spaces >= 0.01 * len(text) or is_short):
+            return encoding
     return None
 
 
@@ -67,9 +134,83 @@ def _try(data: bytes, encoding: str | None) -> str | None:
         return None
 
 
-def _guess(data: bytes) -> str:
-    from charset_normalizer import from_bytes  # 40 ms to import, rarely needed
+def _nearly_utf8(data: bytes) -> Decoded | None:
+    """Read UTF-8 that is damaged in few places: other encodings hardly ever form its sequences."""
+    found = _replacing(data, "utf-8")
+    is_cut = _try(data[:-1], "utf-8") or _try(data[:-2], "utf-8") or _try(data[:-3], "utf-8")
+    sequences = sum(not sign.isascii() for sign in found.text) - found.text.count("\ufffd")
+    is_utf8 = found.damaged <= sequences / 2 or (is_cut and sequences)
+    return found if is_utf8 else None
 
-    best = from_bytes(data[:_SAMPLE_BYTES], cp_isolation=list(_GUESSES)).best()
-    encoding = best.encoding if best else "cp1252"
-    return data.decode(encoding, "replace")
+
+def _guess(data: bytes) -> Decoded:
+    sample = _telling_part(data)
+    if sum(byte > 127 for byte in sample) <= _FEW_BYTES:
+        # a name with an accent in an English text: too little to tell a language by
+        found = _replacing(data, "cp1252")
+        return Decoded(found.text, "cp1252", found.damaged, is_guess=True)
+    ranked = sorted(
+        (
+            (_plausibility(sample, encoding) + prior, encoding)
+            for encoding, prior in _GUESSES.items()
+        ),
+        key=lambda pair: -pair[0],
+    )
+    score, encoding = ranked[0]
+    found = _replacing(data, encoding)
+    text = sample.decode(encoding, "replace")
+    is_western = encoding == "cp1252" and _WESTERN.issuperset(s for s in text if not s.isascii())
+    has_rival = any(
+        value > score - _RIVAL and sample.decode(other, "replace") != text
+        for value, other in ranked[1:]
+    )
+    is_guess = score < _SURE or (has_rival and not is_western)
+    return Decoded(found.text, encoding, found.damaged, is_guess)
+
+
+def _telling_part(data: bytes) -> bytes:
+    """Return the first lines that are not ASCII, as far as they tell something."""
+    lines: list[bytes] = []
+    size = 0
+    for line in data[:_SAMPLE_BYTES].splitlines():
+        if line.isascii():
+            continue
+        lines.append(line[:_GUESSED_BYTES])
+        size += len(lines[-1])
+        if size >= _GUESSED_BYTES:
+            break
+    return b"\n".join(lines)
+
+
+def _plausibility(sample: bytes, encoding: str) -> float:
+    """Return how much bytes read as language in an encoding: about 1 for surely, 0 for not."""
+    text = sample.decode(encoding, "replace")
+    special = [sign for sign in text if not sign.isascii()]
+    if not special:
+        return 0.0
+    strange = sum(_RARE.get(unicodedata.category(sign), 0.0) for sign in special)
+    strange += 3.0 * text.count("\ufffd")
+    words = list(_words(text))
+    mixed = sum(len(set(map(_script, word))) > 1 for word in words)
+    shouting = sum(any(a.islower() and b.isupper() for a, b in pairwise(word)) for word in words)
+    score = certainty(text) - strange / len(special)
+    score -= (mixed + shouting) / max(1, sum(not word.isascii() for word in words))
+    # the Chinese and Korean codes hold Japanese syllables too, at the very places of Japanese ones
+    if encoding not in _JAPANESE and any("\u3041" <= sign <= "\u3096" for sign in special):
+        score -= 0.5
+    return score
+
+
+def _words(text: str) -> Iterator[str]:
+    word = ""
+    for sign in text + " ":
+        if sign.isalpha():
+            word += sign
+        elif word:
+            yield word
+            word = ""
+
+
+def _script(sign: str) -> str:
+    name = unicodedata.name(sign, "?").split(" ")[0]
+    return _SCRIPTS.get(name, name)

@@ -11,6 +11,7 @@ from rag_app.ingestion.request import ExtractRequest
 from rag_app.marks import find_headings
 
 SOURCE_TYPE = "markdown"
+LARGEST_TEXT_BYTES = 50 << 20
 
 _SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text", ".rst", ".log", ""})
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S | re.M)
@@ -35,14 +36,27 @@ def accepts(request: ExtractRequest) -> bool:
 
 async def extract(request: ExtractRequest) -> Extracted:
     """Extract a text file; headings underlined with = or - become `# ` and `## `."""
+    _check_size(request)
     data = await asyncio.to_thread(request.read)
     declared = request.fetched.charset if request.fetched else None
-    text = await asyncio.to_thread(decode, data, declared)
-    if text is None:
+    return await asyncio.to_thread(_read, data, declared, request)
+
+
+def _check_size(request: ExtractRequest) -> None:
+    if request.path is not None and request.path.stat().st_size > LARGEST_TEXT_BYTES:
+        raise UnsupportedSourceError(
+            f'"{request.label}" is a text of more than {LARGEST_TEXT_BYTES >> 20} MB, which is too '
+            "much for one document: cut it into parts and add those."
+        )
+
+
+def _read(data: bytes, declared: str | None, request: ExtractRequest) -> Extracted:
+    decoded = decode(data, declared)
+    if decoded is None:
         raise UnsupportedSourceError(
             f'Could not read "{request.label}": it is not text, and no kind of file Pincite knows.'
         )
-    text = clean(text)
+    text = clean(decoded.text)
     front = _FRONT_MATTER.match(text)
     content = _normalise(text[front.end() :] if front else text).strip("\n")
     if not any(sign.isalnum() for sign in content):
@@ -52,6 +66,7 @@ async def extract(request: ExtractRequest) -> Extracted:
         content=content,
         source_type=SOURCE_TYPE,
         uri=request.uri,
+        warnings=decoded.warnings(request.label),
     )
 
 

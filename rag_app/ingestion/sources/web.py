@@ -1,6 +1,7 @@
 """A web page, main text only, with the help of a browser where scripts write the page."""
 
 import asyncio
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -12,7 +13,7 @@ from rag_app.errors import (
     UnsupportedSourceError,
 )
 from rag_app.ingestion.content import Extracted, clean
-from rag_app.ingestion.encodings import decode
+from rag_app.ingestion.encodings import Decoded, decode
 from rag_app.ingestion.request import ExtractRequest
 from rag_app.ingestion.sandbox import Child
 
@@ -36,6 +37,10 @@ class _Page:
         return len(self.content.split())
 
 
+_HEAD_BYTES = 4096  # browsers look for the charset in the first 1,024
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{2,40})", re.IGNORECASE)
+
+
 def accepts(request: ExtractRequest) -> bool:
     """Tell whether the document is an HTML page."""
     if request.fetched is not None and request.fetched.content_type:
@@ -47,12 +52,11 @@ def accepts(request: ExtractRequest) -> bool:
 async def extract(request: ExtractRequest) -> Extracted:
     """Extract the main text of a page; a browser runs its scripts when it says little without."""
     url = request.fetched.url if request.fetched else request.uri
-    declared = request.fetched.charset if request.fetched else None
-    html = await asyncio.to_thread(lambda: decode(request.read(), declared))
-    if html is None:
+    decoded = await asyncio.to_thread(_decode, request)
+    if decoded is None:
         raise UnsupportedSourceError(f"{request.label} is not a page of text.")
-    page = await _read(html, url)
-    warnings: tuple[str, ...] = ()
+    page = await _read(decoded.text, url)
+    warnings = decoded.warnings(request.label)
     is_rendered = False
     if request.fetched is not None and _needs_scripts(page):
         try:
@@ -60,7 +64,7 @@ async def extract(request: ExtractRequest) -> Extracted:
         except (MissingDependencyError, IngestionError) as error:
             if page.words < _LITTLE_WORDS or page.facts["is_shell"]:
                 raise
-            warnings = (f"The page was read without running its scripts: {error}",)
+            warnings += (f"The page was read without running its scripts: {error}",)
     _check(page, request.uri, url)
     return Extracted(
         title=page.facts["title"] or urlsplit(url).netloc or request.label,
@@ -87,6 +91,14 @@ def _needs_scripts(page: _Page) -> bool:
     if facts["is_shell"] or (facts["wants_scripts"] and page.words < _SSR_WORDS):
         return True
     return bool(facts["has_scripts"]) and page.words < _LITTLE_WORDS
+
+
+def _decode(request: ExtractRequest) -> Decoded | None:
+    data = request.read()
+    said = request.fetched.charset if request.fetched else None
+    if not said and (found := _META_CHARSET.search(data[:_HEAD_BYTES])):
+        said = found[1].decode("ascii")
+    return decode(data, said)
 
 
 async def _rendered(request: ExtractRequest, url: str, static: _Page) -> tuple[_Page, bool]:

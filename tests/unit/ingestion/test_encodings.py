@@ -2,9 +2,17 @@ import codecs
 
 import pytest
 
-from rag_app.ingestion.encodings import decode
+from rag_app.ingestion import encodings
+from rag_app.ingestion.encodings import Decoded
 
 TEXT = "Die Straße führt über den Fluß; Ärger gibt es überall in größeren Städten."
+
+
+def decode(data: bytes, declared: str | None = None) -> str | None:
+    found = encodings.decode(data, declared)
+    return None if found is None else found.text
+
+
 RUSSIAN = "Пчёлы танцуют, чтобы рассказать друг другу, где растут цветы. " * 3
 
 
@@ -40,3 +48,60 @@ def test_bytes_that_are_no_text_are_told() -> None:
 
 def test_an_empty_file_is_an_empty_text() -> None:
     assert decode(b"") == ""
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", ["Пчёлы танцуют.\nИ поют.\n", "蜜蜂 跳舞\n", "Bees dance.\n"])
+def test_wide_texts_without_a_mark_are_read_in_any_script(encoding: str, text: str) -> None:
+    assert encodings.decode(text.encode(encoding)) == Decoded(text, encoding)
+
+
+def test_a_damaged_utf8_file_stays_utf8_and_says_so() -> None:
+    data = (TEXT * 20).encode().replace("ß".encode(), b"\xdf", 1)
+
+    found = encodings.decode(data)
+
+    assert found is not None
+    assert found.text == (TEXT * 20).replace("ß", "\ufffd", 1)
+    assert found.warnings("a.txt") == (
+        '"a.txt" is damaged: 1 place could not be read and show as \ufffd.',
+    )
+    cut = encodings.decode(TEXT.encode()[:-1] + "ü".encode()[:1])
+    assert cut is not None
+    assert cut.text == f"{TEXT[:-1]}\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("gb18030", "蜜蜂跳舞告诉同伴花在哪里。"),
+        ("big5", "蜜蜂跳舞告訴同伴花在哪裡。"),
+        ("koi8_r", "Пчёлы танцуют."),
+        ("cp1251", "Сегодня хорошая погода."),
+        ("cp866", "Сегодня хорошая погода."),
+        ("euc_jp", "今日は天気がいいですね。"),
+        ("cp932", "今日は天気がいいですね。"),
+        ("cp949", "벌들은 춤을 추며 꽃이 있는 곳을 알려준다."),
+        ("cp874", "ผึ้งเต้นรำเพื่อบอกว่าดอกไม้อยู่ที่ไหน"),
+        ("cp1250", "Pszczoły tańczą, żeby powiedzieć, gdzie są kwiaty."),
+        ("cp1253", "Οι μέλισσες χορεύουν για να πουν πού είναι τα λουλούδια."),
+        ("cp1254", "Arılar dans ederek çiçeklerin yerini söyler."),
+        ("cp1255", "הדבורים רוקדות כדי לספר היכן הפרחים."),
+        ("cp1256", "النحل يرقص ليخبر أين الزهور."),
+        ("cp1257", "Bitės šoka, kad pasakytų, kur yra gėlės."),
+        ("cp850", "Die Straße führt über den Fluß."),
+        ("cp1252", "naïve"),
+    ],
+)
+def test_short_texts_in_old_encodings_are_read_by_what_makes_sense(
+    encoding: str, text: str
+) -> None:
+    assert decode(text.encode(encoding)) == text
+
+
+def test_a_guess_that_could_be_another_says_so() -> None:
+    found = encodings.decode("naïve".encode("cp1252"))
+    assert found is not None
+    [warning] = found.warnings("a.txt")
+    assert warning.startswith('The encoding of "a.txt" was guessed (cp1252)')
+    assert encodings.decode((RUSSIAN * 5).encode("cp1251")) == Decoded(RUSSIAN * 5, "cp1251")
