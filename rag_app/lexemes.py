@@ -38,6 +38,7 @@ _SHORTEST_NUMBER = 8  # digits: an ISBN, a phone or an account number, also with
 _LETTERS = r"[^\W\d_]"
 # × and ÷ stand among the accented letters and join what they stand between
 _WORD = re.compile(f"{_LETTERS}*+[\u00d7\u00f7]{_LETTERS}*+|{_LETTERS}++")
+_SPACE_OR_WORD = re.compile(r"\s+|\S{1,1000}")
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 
 
@@ -62,7 +63,7 @@ def question_text(text: str) -> str:
     Compatibility forms are unified (NFKC), invisible marks dropped, words broken at line ends
     joined, identifiers and scripts without spaces made findable.
     """
-    text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
+    text = _unify(_INVISIBLE.sub("", text))
     text = _ARABIC_MARKS.sub("", _LINE_HYPHEN.sub("", text))
     text = _IDENTIFIER.sub(_identifier, text)
     text = _SECTION.sub(_section, text)
@@ -74,6 +75,14 @@ def fold_accents(word: str) -> str:
     """Return a Latin word without its accents."""
     letters = unicodedata.normalize("NFD", word)
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def _unify(text: str) -> str:
+    """Return a text in compatibility form (NFKC), word by word.
+
+    The marks on one letter are sorted by swapping neighbours, endlessly for very many.
+    """
+    return "".join(unicodedata.normalize("NFKC", word) for word in _SPACE_OR_WORD.findall(text))
 
 
 def _identifier(match: re.Match[str]) -> str:

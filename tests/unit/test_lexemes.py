@@ -2,13 +2,14 @@
 
 import re
 import time
+import unicodedata
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.lexemes import document_text, fold_accents, question_text
+from rag_app.lexemes import _unify, document_text, fold_accents, question_text
 
 SIGNS = "aZé\u1ea1×÷ß_1٣ -./§東ก#+\n\t\u0301"
 # what words and sections were before long runs had to be read once only
@@ -70,10 +71,15 @@ def test_sections_are_found_as_by_the_plain_expression(text: str) -> None:
     assert [word for word in question_text(text).split() if "x0section" in word] == expected
 
 
+@given(st.text(st.sampled_from("aÅé\u0301\u0323\u0308\u00a8\u00a0ﬁ가ᄀ\u1161 \n"), max_size=24))
+def test_a_text_is_unified_by_words_as_it_is_as_a_whole(text: str) -> None:
+    assert _unify(text) == unicodedata.normalize("NFKC", text)
+
+
 @pytest.mark.parametrize(
     "run",
     ["x", "1", "a1", "-", "_", ".", "/", "-_./", "a-", "a_", "a.", "é", "×", "東", "a東", "§",
-     "§ ", "+", "C+", "-\n", " "],
+     "§ ", "+", "C+", "-\n", " ", "\u0301\u0323"],
 )  # fmt: skip
 def test_a_long_run_takes_as_much_longer_as_it_is_long(run: str) -> None:
     short = seconds(document_text, run * (4_000 // len(run)) + "東")
