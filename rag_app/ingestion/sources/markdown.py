@@ -15,9 +15,9 @@ LARGEST_TEXT_BYTES = 50 << 20
 
 _SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkd", ".txt", ".text", ".rst", ".log", ""})
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S | re.M)
-_FRONT_TITLE = re.compile(r"^title:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_FRONT_TITLE = re.compile(r"^title:[ \t]*([^ \t\n].*)$", re.MULTILINE | re.IGNORECASE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _NOT_A_PARAGRAPH = re.compile(r"[ \t]*(?:[-*+>|#]|\d+[.)][ \t]|$)| {4}|\t")
 
@@ -89,14 +89,22 @@ def _normalise(text: str) -> str:
                 lines[-1] = f"{level} {lines[-1].strip()}"
                 continue
             if heading := _ATX.match(line):
-                line = f"{heading[1]} {heading[2]}" if heading[2] else ""
+                text = _heading(line[heading.end() :])
+                line = f"{heading[1]} {text}" if text else ""
         lines.append(line)
     return "\n".join(lines)
 
 
+def _heading(text: str) -> str:
+    """Return a heading's text without the signs that may close it: `Bees ##` is `Bees`."""
+    text = text.rstrip(" \t")
+    bare = text.rstrip("#")
+    return bare.rstrip(" \t") if bare.endswith((" ", "\t")) else text
+
+
 def _title(front_matter: str, content: str, request: ExtractRequest) -> str:
     if found := _FRONT_TITLE.search(front_matter):
-        title = found[1].strip("\"'")
+        title = found[1].rstrip(" \t").strip("\"'")
         if title:
             return title
     first = next(find_headings(content), None)

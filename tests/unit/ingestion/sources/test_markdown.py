@@ -1,11 +1,16 @@
+import re
+import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag_app.errors import EmptyContentError, UnsupportedSourceError
 from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.request import ExtractRequest
 from rag_app.ingestion.sources import extract
+from rag_app.ingestion.sources.markdown import _FRONT_TITLE, _normalise
 from rag_app.settings import Settings
 
 
@@ -73,3 +78,29 @@ async def test_a_picture_is_no_text_whatever_it_is_called(tmp_path: Path) -> Non
         await extract_text(tmp_path, picture, "photo.md")
     with pytest.raises(UnsupportedSourceError, match=r"photo\.png"):
         await extract_text(tmp_path, picture, "photo.png")
+
+
+# what a heading was before a long run of spaces in it had to be read once only
+HEADING_BEFORE = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+
+
+@given(st.text(st.sampled_from("# \ta"), max_size=14))
+def test_headings_are_found_as_by_the_plain_expression(line: str) -> None:
+    found = HEADING_BEFORE.match(line)
+    expected = line if found is None else f"{found[1]} {found[2]}" if found[2] else ""
+
+    assert _normalise(line) == expected
+
+
+@pytest.mark.parametrize("start", ["# a", "title: a"])
+def test_a_line_of_many_spaces_takes_as_much_longer_as_it_is_long(start: str) -> None:
+    def seconds(size: int) -> float:
+        line = f"{start}{' ' * size}b"
+        began = time.perf_counter()
+        _normalise(line)
+        _FRONT_TITLE.search(line)
+        return time.perf_counter() - began
+
+    short, long = (min(seconds(size) for _ in range(3)) for size in (4_000, 64_000))
+
+    assert long < 80 * max(short, 0.0002)  # 16 when linear, 256 when quadratic
