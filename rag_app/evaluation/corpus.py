@@ -89,7 +89,7 @@ async def _store_document(
     runtime: Runtime, workspace_id: int, document: EvaluationDocument, chunk_tokens: int | None
 ) -> None:
     content = clean(document.text)
-    extracted = Extracted(document.title, content, "markdown", document.id)
+    extracted = Extracted(document.title, content, "markdown")
     sizes = {} if chunk_tokens is None else {"size": chunk_tokens}
     chunks = split(content, "markdown", count_tokens=runtime.query.count_tokens, **sizes)
     async with runtime.database.connection() as connection:

@@ -35,7 +35,6 @@ class Extracted:
     title: str
     content: str
     source_type: str
-    uri: str
     page_count: int | None = None
     duration_seconds: int | None = None
     language: str | None = None

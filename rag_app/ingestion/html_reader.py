@@ -73,11 +73,9 @@ def _split_noscript(html: str) -> tuple[str, str]:
 
 def _facts(tree: LexborHTMLParser, noscript: str) -> dict[str, Any]:
     roots = [node for node in tree.css(_SHELL_ROOTS) if _count_words(node.text()) < 5]
-    canonical = tree.css_first("link[rel='canonical']")
     root = tree.root
     return {
         "title": _title(tree),
-        "canonical": canonical.attributes.get("href") if canonical else None,
         "language": (root.attributes.get("lang") if root else None) or None,
         "is_shell": bool(roots) and bool(tree.css("script")),
         "has_scripts": bool(tree.css("script[src],script:not([type*='json'])")),

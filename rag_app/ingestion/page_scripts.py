@@ -77,7 +77,7 @@ SERIALISE = """
   };
   const page = document.implementation.createHTMLDocument(document.title);
   page.documentElement.lang = document.documentElement.lang;
-  for (const node of document.querySelectorAll('head meta, head link[rel=canonical]'))
+  for (const node of document.querySelectorAll('head meta'))
     page.head.append(page.importNode(node, false));
   if (document.body) {
     const rest = document.createElement('div');

@@ -65,7 +65,6 @@ def _read(data: bytes, declared: str | None, request: ExtractRequest) -> Extract
         title=_title(front.group(1) if front else "", content, request),
         content=content,
         source_type=SOURCE_TYPE,
-        uri=request.uri,
         warnings=decoded.warnings(request.label),
     )
 

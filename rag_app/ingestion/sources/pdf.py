@@ -160,7 +160,6 @@ def _extracted(request: ExtractRequest, reading: _Reading) -> Extracted:
         title=_title(reading.title, request),
         content=content,
         source_type=SOURCE_TYPE,
-        uri=request.uri,
         page_count=reading.page_count,
         warnings=tuple(_warnings(reading)),
         extraction=extraction,

@@ -4,7 +4,7 @@ import asyncio
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from rag_app.errors import (
     EmptyContentError,
@@ -70,7 +70,6 @@ async def extract(request: ExtractRequest) -> Extracted:
         title=page.facts["title"] or urlsplit(url).netloc or request.label,
         content=page.content,
         source_type=SOURCE_TYPE,
-        uri=_address(request.uri, url, page),
         language=page.facts["language"],
         warnings=warnings,
         extraction={"rendered": is_rendered, "final_uri": url},
@@ -137,12 +136,3 @@ def _check(page: _Page, asked: str, url: str) -> None:
 def _is_login(url: str, asked: str) -> bool:
     words = set(urlsplit(url).path.lower().strip("/").split("/"))
     return url != asked and bool(words & set(_LOGIN_PATHS))
-
-
-def _address(asked: str, url: str, page: _Page) -> str:
-    """Return the page's own name for itself, when it stays on the host it was found on."""
-    canonical = urljoin(url, page.facts["canonical"] or "")
-    is_same_host = urlsplit(canonical).netloc == urlsplit(url).netloc
-    # a canonical of "/" on every page is a common mistake
-    names_a_page = urlsplit(canonical).path.strip("/") or not urlsplit(url).path.strip("/")
-    return canonical if is_same_host and names_a_page else asked

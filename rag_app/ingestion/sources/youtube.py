@@ -8,7 +8,7 @@ from rag_app.ingestion.captions import Caption, write_transcript
 from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.request import ExtractRequest
 from rag_app.ingestion.youtube_client import Video, load_video
-from rag_app.uris import canonical_url, find_video_id, is_youtube
+from rag_app.uris import find_video_id, is_youtube
 
 SOURCE_TYPE = "youtube"
 
@@ -41,7 +41,6 @@ async def extract(request: ExtractRequest) -> Extracted:
         title=video.title or video_id,
         content=content,
         source_type=SOURCE_TYPE,
-        uri=canonical_url(request.uri),
         duration_seconds=duration,
         language=video.language.split("-")[0],
         warnings=tuple(_warnings(video, captions, settings.transcript_languages)),

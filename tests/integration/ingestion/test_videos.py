@@ -38,7 +38,6 @@ async def test_a_video_becomes_a_transcript_whose_seconds_are_right() -> None:
     index = LocatorIndex(extracted.content, "youtube")
 
     assert extracted.title == "Bees & dance"
-    assert extracted.uri == f"https://www.youtube.com/watch?v={ID}"
     assert (extracted.duration_seconds, extracted.language) == (240, "en")
     assert extracted.warnings == ()
     for start, end in split_sentences(extracted.content):
