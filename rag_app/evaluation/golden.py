@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 from rag_app.database.session import Connection, Database
 from rag_app.errors import NotFoundError
+from rag_app.marks import find_time_marks
 from rag_app.query.results import Passage
 
 Verdict = Literal["right", "wrong_source", "missing"]
@@ -14,6 +15,7 @@ VERDICTS: tuple[str, ...] = get_args(Verdict)
 SET_NAME = "golden questions"
 ENOUGH_OF_A_QUOTE = 60
 """Signs at either end of a quote by which a chunk that holds only part of it is recognised."""
+LINE_SECONDS = 15  # how long the last line of a transcript's chunk may last
 
 LIST = """
 select g.id, g.question, g.expected, coalesce(array_agg(d.id) filter (where d.id is not null), '{}')
@@ -69,6 +71,8 @@ class Place:
         if self.quote:
             quote, text = _plain(self.quote), _plain(passage.text)
             return quote[:ENOUGH_OF_A_QUOTE] in text or quote[-ENOUGH_OF_A_QUOTE:] in text
+        if self.second is not None:
+            return _is_spoken(self.second, passage)
         return True
 
 
@@ -212,6 +216,13 @@ def _question(row: Mapping[str, Any]) -> GoldenQuestion:
         turn_id=expected.get("turn_id"),
         is_usable=any(place.document_id in row["documents"] for place in places),
     )
+
+
+def _is_spoken(second: int, passage: Passage) -> bool:
+    if passage.second is None:
+        return False
+    last = max((mark for *_, mark in find_time_marks(passage.text)), default=passage.second)
+    return passage.second <= second <= last + LINE_SECONDS
 
 
 def _plain(text: str) -> str:

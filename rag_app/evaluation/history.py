@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from rag_app.database.session import Database
+from rag_app.database.session import Connection, Database
 from rag_app.errors import NotFoundError
 
+CHANNEL = "evaluations"
 INTERRUPTED_SECONDS = 30  # a run reports a few times a second; silence means its process is gone
 KEPT_RUNS = 200
 
@@ -19,13 +20,18 @@ values (%(workspace_id)s, %(name)s, %(configurations)s) returning id
 
 REPORT = """
 update evaluation_run set step = %(step)s, progress = %(progress)s, updated_at = now()
-where id = %(id)s and status = 'running' returning id
+where id = %(id)s and status = 'running' returning workspace_id
 """
 
 FINISH = """
 update evaluation_run set status = %(status)s, step = '', progress = 1, error = %(error)s,
   name = coalesce(%(name)s, name), report = %(report)s, updated_at = now()
-where id = %(id)s and status = 'running'
+where id = %(id)s and status = 'running' returning workspace_id
+"""
+
+STOP = """
+update evaluation_run set status = 'stopped', step = '', updated_at = now()
+where id = %s and workspace_id = %s and status = 'running'
 """
 
 RUNS = f"""
@@ -67,7 +73,8 @@ async def begin_run(
         values = {"workspace_id": workspace_id, "name": name, "configurations": configurations}
         row = await (await connection.execute(BEGIN, values)).fetchone()
         await connection.execute(FORGET_OLD, {"workspace_id": workspace_id, "kept": KEPT_RUNS})
-    assert row is not None
+        assert row is not None
+        await _notify(connection, workspace_id, row["id"])
     return int(row["id"])
 
 
@@ -75,7 +82,10 @@ async def report_run(database: Database, run_id: int, step: str, progress: float
     """Store how far a run is, from 0 to 1; False when it was stopped."""
     async with database.connection() as connection:
         values = {"id": run_id, "step": step, "progress": progress}
-        return await (await connection.execute(REPORT, values)).fetchone() is not None
+        row = await (await connection.execute(REPORT, values)).fetchone()
+        if row is not None:
+            await _notify(connection, row["workspace_id"], run_id)
+        return row is not None
 
 
 async def finish_run(
@@ -88,7 +98,7 @@ async def finish_run(
 ) -> None:
     """Keep what a run came to; one that was stopped in the meantime stays so."""
     async with database.connection() as connection:
-        await connection.execute(
+        cursor = await connection.execute(
             FINISH,
             {
                 "id": run_id,
@@ -98,6 +108,8 @@ async def finish_run(
                 "report": json.dumps(report or {}),
             },
         )
+        if (row := await cursor.fetchone()) is not None:
+            await _notify(connection, row["workspace_id"], run_id)
 
 
 async def list_runs(
@@ -110,6 +122,17 @@ async def list_runs(
             {"workspace_id": workspace_id, "limit": limit},
         )
         return [EvaluationRun(**row) for row in await cursor.fetchall()]
+
+
+async def find_running(database: Database, workspace_id: int) -> EvaluationRun | None:
+    """Return the newest run that is going on, without its report."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            f"select * from ({RUNS}) r where status = 'running' order by id desc limit 1",
+            {"workspace_id": workspace_id},
+        )
+        row = await cursor.fetchone()
+    return None if row is None else EvaluationRun(**row)
 
 
 async def run_report(database: Database, workspace_id: int, run_id: int) -> dict[str, Any]:
@@ -127,18 +150,21 @@ async def run_report(database: Database, workspace_id: int, run_id: int) -> dict
 
 
 async def stop_run(database: Database, workspace_id: int, run_id: int) -> None:
-    """Stop a run; it notices at its next question."""
+    """Stop a run; it notices within a second."""
     async with database.connection() as connection:
-        await connection.execute(
-            "update evaluation_run set status = 'stopped', updated_at = now() "
-            "where id = %s and workspace_id = %s and status = 'running'",
-            (run_id, workspace_id),
-        )
+        await connection.execute(STOP, (run_id, workspace_id))
+        await _notify(connection, workspace_id, run_id)
 
 
 async def remove_run(database: Database, workspace_id: int, run_id: int) -> None:
-    """Forget a run."""
+    """Forget a run; one that goes on is stopped by it."""
     async with database.connection() as connection:
         await connection.execute(
             "delete from evaluation_run where id = %s and workspace_id = %s", (run_id, workspace_id)
         )
+        await _notify(connection, workspace_id, run_id)
+
+
+async def _notify(connection: Connection, workspace_id: int, run_id: int) -> None:
+    payload = json.dumps({"workspace_id": workspace_id, "run_id": run_id})
+    await connection.execute("select pg_notify(%s, %s)", (CHANNEL, payload))

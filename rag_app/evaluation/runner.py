@@ -1,5 +1,6 @@
 """Runs questions whose right place is known through the query plane, one way after the other."""
 
+import asyncio
 import random
 import re
 import time
@@ -60,7 +61,7 @@ async def evaluate_folder(
     folder: Path,
 ) -> dict[str, Any]:
     """Return the measures of each configuration on a folder in BEIR form."""
-    evaluation_set = read_evaluation_set(folder)
+    evaluation_set = await asyncio.to_thread(read_evaluation_set, folder)
     queries: dict[int | None, tuple[Query, Mapping[int, str]]] = {}
     for configuration in configurations:
         if configuration.chunk_tokens not in queries:
@@ -222,6 +223,16 @@ async def _measure_all(
             passages = await _find(query, question.text, configuration)
             times[configuration.name].append((time.perf_counter() - started) * 1000)
             rankings[configuration.name][question.id] = question.identify(passages)
+    # a second of resampling, in which a web process has others to answer
+    return await asyncio.to_thread(_report, questions, names, rankings, times)
+
+
+def _report(
+    questions: Sequence[JudgedQuestion],
+    names: Sequence[str],
+    rankings: Mapping[str, Mapping[str, list[str]]],
+    times: Mapping[str, Sequence[float]],
+) -> dict[str, Any]:
     judgements = {question.id: question.judgements for question in questions}
     scores = {name: metrics.score_rankings(rankings[name], judgements) for name in names}
     reference = REFERENCE if REFERENCE in names else names[0]
