@@ -64,11 +64,12 @@ def detect_language(text: str) -> str | None:
     return best if votes[best] / len(samples) >= _MINIMUM_SCORE else None
 
 
-def certainty(text: str) -> float:
-    """Return how surely a text is of one language, 0 to 1; about 0 where it is none at all."""
+def likeliest_language(text: str) -> tuple[str, float]:
+    """Return a language and how surely a text is of it, 0 to 1; about 0 where it is of none."""
     sample = _NOISE.sub(" ", text).strip()
     found = _detector().detect(sample, model="lite") if sample else []
-    return max((float(result["score"]) for result in found), default=0.0)
+    best = max(found, key=lambda result: float(result["score"]), default=None)
+    return (str(best["lang"]), float(best["score"])) if best else ("", 0.0)
 
 
 def regconfig(language: str | None) -> str:

@@ -6,11 +6,12 @@ comes out: words of one script each, in a language that can be told.
 
 import codecs
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rag_app.language import certainty
+from rag_app.language import likeliest_language
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -19,7 +20,9 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_WIDE = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+_WIDE = {4: ("utf-32-be", "utf-32-le"), 2: ("utf-16-be", "utf-16-le")}
+_COUNTED_SIGNS = 5_000
+_NO_TEXT = frozenset({"Cn", "Co", "Cc"})
 _SAMPLE_BYTES = 200_000
 _GUESSED_BYTES = 3_000  # a guess reads no better for more
 # what text files are written in, the likelier first; the number is how much likelier
@@ -31,6 +34,7 @@ _GUESSES = {
 }  # fmt: skip
 _JAPANESE = frozenset({"cp932", "euc_jp"})
 _SURE = 0.85
+_CLEARLY = 5  # sound sequences a damaged one, from where a file is UTF-8 whatever is said
 _RIVAL = 0.12
 _FEW_BYTES = 2
 # what French, German, Spanish and their neighbours write, which reads as well in other encodings
@@ -82,11 +86,16 @@ def decode(data: bytes, declared: str | None = None) -> Decoded | None:
         return _replacing(data, wide)
     if looks_binary(data):
         return None
-    for candidate in ("utf-8", declared):
-        text = _try(data, candidate)
-        if text is not None:
-            return Decoded(text, candidate or "")
-    return _nearly_utf8(data) or _guess(data)
+    text = _try(data, "utf-8")
+    if text is not None:
+        return Decoded(text, "utf-8")
+    nearly = _nearly_utf8(data)
+    # what is said may be a habit: any bytes at all are valid in Latin-1
+    is_clear = nearly is not None and nearly.damaged * _CLEARLY < _count_special(nearly.text)
+    text = None if is_clear else _try(data, declared)
+    if text is not None:
+        return Decoded(text, declared or "")
+    return nearly or _guess(data)
 
 
 def looks_binary(data: bytes) -> bool:
@@ -103,26 +112,37 @@ def _replacing(data: bytes, encoding: str) -> Decoded:
 
 
 def _wide_by_zeros(data: bytes) -> str | None:
-    """Recognise UTF-32 and UTF-16 without a mark by zeros, and by white space that they put right.
+    """Recognise UTF-32 and UTF-16 without a mark: they hold zeros, and only text comes out.
 
-    In any script a text has spaces or line ends, and each of these holds zeros.
+    In the wrong order of bytes little of it is text, and nearly none of it ASCII.
     """
-    sample = data[: _SAMPLE_BYTES - _SAMPLE_BYTES % 4]
-    if len(sample) < 4 or b"\0" not in sample:
+    sample = data[:_SAMPLE_BYTES]
+    zeros = sample.count(0)
+    is_narrow = sample.isascii() and not _CONTROL_BYTES & set(sample) - {0}
+    if len(sample) < 4 or not zeros or (is_narrow and zeros < 0.3 * len(sample)):
         return None
-    for encoding in _WIDE:
-        width = 4 if "32" in encoding else 2
-        text = _try(sample[: len(sample) - len(sample) % width], encoding)
-        if text is None:
-            continue
-        spaces = sum(sign in " \n\r\t" for sign in text)
-        odd = sum(unicodedata.category(sign) in {"Cn", "Co", "Cc"} for sign in text) - sum(
-            sign in "\n\r\t\f" for sign in text
-        )
-        is_short = len(text) <= 16
-        if odd <= 0.01 * len(text) and (spaces >= 0.01 * len(text) or is_short):
-            return encoding
+    for width in (4, 2):
+        found = [
+            (sum(sign.isascii() for sign in text), encoding)
+            for encoding in _WIDE[width]
+            if _is_text(text := sample[: len(sample) // width * width].decode(encoding, "replace"))
+        ]
+        if found:
+            return max(found)[1]
     return None
+
+
+def _is_text(text: str) -> bool:
+    """Tell whether signs are letters of one script beside Latin, not what bytes happen to be."""
+    strange = sum(
+        sign not in "\n\r\t\f" and unicodedata.category(sign) in _NO_TEXT for sign in text
+    )
+    if strange + text.count("\ufffd") > 0.01 * len(text):
+        return False
+    scripts = Counter(_script(sign) for sign in text[:_COUNTED_SIGNS] if sign.isalpha())
+    letters = scripts.total()
+    del scripts["LATIN"]
+    return sum(scripts.values()) - max(scripts.values(), default=0) <= 0.05 * letters
 
 
 def _try(data: bytes, encoding: str | None) -> str | None:
@@ -138,9 +158,13 @@ def _nearly_utf8(data: bytes) -> Decoded | None:
     """Read UTF-8 that is damaged in few places: other encodings hardly ever form its sequences."""
     found = _replacing(data, "utf-8")
     is_cut = _try(data[:-1], "utf-8") or _try(data[:-2], "utf-8") or _try(data[:-3], "utf-8")
-    sequences = sum(not sign.isascii() for sign in found.text) - found.text.count("\ufffd")
+    sequences = _count_special(found.text) - found.text.count("\ufffd")
     is_utf8 = found.damaged <= sequences / 2 or (is_cut and sequences)
     return found if is_utf8 else None
+
+
+def _count_special(text: str) -> int:
+    return len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _guess(data: bytes) -> Decoded:
@@ -193,11 +217,18 @@ def _plausibility(sample: bytes, encoding: str) -> float:
     words = list(_words(text))
     mixed = sum(len(set(map(_script, word))) > 1 for word in words)
     shouting = sum(any(a.islower() and b.isupper() for a, b in pairwise(word)) for word in words)
-    score = certainty(text) - strange / len(special)
+    language, certainty = likeliest_language(text)
+    score = certainty - strange / len(special)
     score -= (mixed + shouting) / max(1, sum(not word.isascii() for word in words))
     # the Chinese and Korean codes hold Japanese syllables too, at the very places of Japanese ones
     if encoding not in _JAPANESE and any("\u3041" <= sign <= "\u3096" for sign in special):
         score -= 0.5
+    # Hebrew turns into vowels of Thai, which has none without a consonant
+    if encoding == "cp874" and not any("\u0e01" <= sign <= "\u0e2e" for sign in special):
+        score -= 0.5
+    # three letters of Turkish turn into three that only Icelandic has
+    if language == "tr" and encoding != "cp1254":
+        score -= 0.1
     return score
 
 

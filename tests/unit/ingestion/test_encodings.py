@@ -51,7 +51,11 @@ def test_an_empty_file_is_an_empty_text() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-@pytest.mark.parametrize("text", ["Пчёлы танцуют.\nИ поют.\n", "蜜蜂 跳舞\n", "Bees dance.\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["Пчёлы танцуют.\nИ поют.\n", "蜜蜂 跳舞\n", "Bees dance.\n", "Die S", f"{'蜜蜂跳舞。' * 40}\n",
+     "ผึ้งเต้นรำ เพื่อบอก", "يرقص النحل", f"a{'🐝 bees ' * 30_000}"],
+)  # fmt: skip
 def test_wide_texts_without_a_mark_are_read_in_any_script(encoding: str, text: str) -> None:
     assert encodings.decode(text.encode(encoding)) == Decoded(text, encoding)
 
@@ -105,3 +109,29 @@ def test_a_guess_that_could_be_another_says_so() -> None:
     [warning] = found.warnings("a.txt")
     assert warning.startswith('The encoding of "a.txt" was guessed (cp1252)')
     assert encodings.decode((RUSSIAN * 5).encode("cp1251")) == Decoded(RUSSIAN * 5, "cp1251")
+
+
+def test_zeros_alone_make_no_wide_text() -> None:
+    assert decode(b"abc\0def\0gh") is None
+    assert decode(b"\x08\x03\x12\x07pytorch:\0\n\x0b\n\0\n\x01\x31\x12\x01\x32" * 3) is None
+
+
+def test_a_damaged_utf8_file_stays_one_whatever_is_said_of_it() -> None:
+    data = (TEXT * 3).encode() + b"\xff"
+
+    assert encodings.decode(data, "latin-1") == Decoded(f"{TEXT * 3}\ufffd", "utf-8", damaged=1)
+    assert decode(TEXT.encode("latin-1") + "ä".encode(), "latin-1") == f"{TEXT}Ã¤"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        (
+            "cp1254",
+            "Arılar çiçeklerin yerini anlatmak için dans eder, güneşe göre açıyı gösterir. ",
+        ),
+        ("cp1255", "הדבורים רוקדות כדי לספר זו לזו היכן הפרחים. "),
+    ],
+)
+def test_long_texts_in_old_encodings_are_read(encoding: str, text: str) -> None:
+    assert decode((text * 5).encode(encoding)) == text * 5
