@@ -8,6 +8,8 @@ import reflex as rx
 
 from rag_app import access, chat
 from rag_app.api import api, guard
+from rag_app.evaluation import running as evaluations
+from rag_app.evaluation import running as evaluations
 from rag_app.library.files import remove_leftovers
 from rag_app.runtime import follow_models, open_runtime
 from rag_app.settings import load_settings
@@ -16,17 +18,22 @@ from rag_app.ui.layout import crash_guard
 from rag_app.ui.live import tell_pages
 from rag_app.ui.pages.chat import chat_page
 from rag_app.ui.pages.document import document_page
+from rag_app.ui.pages.evaluation import evaluation_page
 from rag_app.ui.pages.library import library_page
 from rag_app.ui.pages.not_found import not_found_page
 from rag_app.ui.pages.sign_in import sign_in_page
 from rag_app.ui.state.chat_state import ChatState
 from rag_app.ui.state.conversations_state import ConversationsState
+from rag_app.ui.state.evaluation_state import EvaluationState
 from rag_app.ui.state.evidence_state import DocumentState, EvidenceState
+from rag_app.ui.state.golden_state import GoldenState, VerdictState
 from rag_app.ui.state.library_state import LibraryState
 from rag_app.ui.state.session_state import SessionState, handle_failure
+from rag_app.ui.state.verdict_state import VerdictState
 from rag_app.ui.state.xray_state import XrayState
 
 ENTER = [SessionState.enter, ConversationsState.load]
+BESIDE = [VerdictState.load, EvidenceState.close_other, XrayState.close_other]
 
 
 @contextlib.asynccontextmanager
@@ -35,6 +42,7 @@ async def running() -> AsyncIterator[None]:
     async with open_runtime(load_settings()) as runtime:
         await asyncio.to_thread(remove_leftovers, runtime.settings.uploads_dir)
         await asyncio.to_thread(runtime.files.sweep)
+        await evaluations.forget_lost(runtime)
         beside = [
             asyncio.create_task(tell_pages(app, runtime), name="tell pages"),
             asyncio.create_task(follow_models(), name="follow models"),
@@ -45,7 +53,9 @@ async def running() -> AsyncIterator[None]:
             for task in beside:
                 task.cancel()
             await asyncio.gather(*beside, return_exceptions=True)
+            await evaluations.stop_all_runs()
             await chat.stop_all_turns(runtime)
+            await evaluations.stop_all_runs()
 
 
 def may_connect(origin: str | None, environ: Mapping[str, str]) -> bool:
@@ -76,16 +86,28 @@ app.add_page(
     chat_page,
     route="/",
     title="Pincite",
-    on_load=[*ENTER, ChatState.open_new, EvidenceState.close_other, XrayState.close_other],
+    on_load=[*ENTER, ChatState.open_new, *BESIDE],
 )
 app.add_page(
     chat_page,
     route="/chat/[conversation]",
     title="Pincite",
-    on_load=[*ENTER, ChatState.open, EvidenceState.close_other, XrayState.close_other],
+    on_load=[
+        *ENTER,
+        ChatState.open,
+        VerdictState.load,
+        EvidenceState.close_other,
+        XrayState.close_other,
+    ],
 )
 app.add_page(
     library_page, route="/library", title="Library · Pincite", on_load=[*ENTER, LibraryState.open]
+)
+app.add_page(
+    evaluation_page,
+    route="/evaluation",
+    title="Evaluation · Pincite",
+    on_load=[*ENTER, GoldenState.open, EvaluationState.open],
 )
 app.add_page(
     document_page,

@@ -34,6 +34,11 @@ update evaluation_run set status = 'stopped', step = '', updated_at = now()
 where id = %s and workspace_id = %s and status = 'running'
 """
 
+FORGET_ALIVE = f"""
+update evaluation_run set updated_at = now() - interval '{2 * INTERRUPTED_SECONDS} seconds'
+where workspace_id = %s and status = 'running'
+"""
+
 RUNS = f"""
 select id, name, configurations, step, progress, error, created_at,
   case when status = 'running'
@@ -154,6 +159,12 @@ async def stop_run(database: Database, workspace_id: int, run_id: int) -> None:
     async with database.connection() as connection:
         await connection.execute(STOP, (run_id, workspace_id))
         await _notify(connection, workspace_id, run_id)
+
+
+async def forget_alive(database: Database, workspace_id: int) -> None:
+    """Take every run for interrupted until it reports again."""
+    async with database.connection() as connection:
+        await connection.execute(FORGET_ALIVE, (workspace_id,))
 
 
 async def remove_run(database: Database, workspace_id: int, run_id: int) -> None:

@@ -66,6 +66,11 @@ async def stop_run(runtime: Runtime, run_id: int) -> None:
         await _cancel(task)
 
 
+async def forget_lost(runtime: Runtime) -> None:
+    """Show what an earlier process left running as interrupted; called when a process starts."""
+    await history.forget_alive(runtime.database, runtime.workspace_id)
+
+
 async def stop_all_runs() -> None:
     """Stop what runs in this process, before it ends."""
     await asyncio.gather(*(_cancel(task) for task in list(_live.values())))

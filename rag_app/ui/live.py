@@ -1,4 +1,4 @@
-"""Hears from PostgreSQL what changed in the library and in conversations, and tells open pages."""
+"""Hears from PostgreSQL what changed (documents, conversations, runs) and tells open pages."""
 
 import asyncio
 import json
@@ -10,13 +10,16 @@ import reflex as rx
 from reflex.event import Event
 
 from rag_app.errors import NotFoundError
+from rag_app.evaluation import history
+from rag_app.evaluation.history import EvaluationRun
 from rag_app.library import conversations, documents
 from rag_app.library.conversations import ConversationSummary, TurnRecord
 from rag_app.library.documents import DocumentSummary
 from rag_app.runtime import Runtime
-from rag_app.ui.state import library_state
+from rag_app.ui.state import evaluation_state, library_state
 from rag_app.ui.state.chat_state import ChatState, catch_up
 from rag_app.ui.state.conversations_state import ConversationsState, show_list
+from rag_app.ui.state.evaluation_state import EvaluationState
 from rag_app.ui.state.evidence_state import DocumentState, load_if_there, waits_for
 from rag_app.ui.state.library_state import LibraryState
 from rag_app.ui.state.session_state import is_allowed
@@ -34,6 +37,7 @@ class _News:
 
     documents: set[int] = field(default_factory=set)
     conversations: set[int] = field(default_factory=set)
+    evaluations: set[int] = field(default_factory=set)
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -44,6 +48,8 @@ class _Changes:
     documents: Mapping[int, DocumentSummary | None]
     conversations: frozenset[int]
     listing: Sequence[ConversationSummary]
+    evaluations: frozenset[int] = frozenset()
+    going_on: EvaluationRun | None = None
     turns: dict[int, Sequence[TurnRecord] | None] = field(default_factory=dict)
 
 
@@ -61,12 +67,16 @@ async def tell_pages(app: rx.App, runtime: Runtime) -> None:
                         runtime, conversations.CHANNEL, "conversation_id", news.conversations, news
                     )
                 )
+                tasks.create_task(
+                    _collect(runtime, history.CHANNEL, "run_id", news.evaluations, news)
+                )
                 tasks.create_task(_tell(app, runtime, news))
         except Exception:  # the outermost edge: open pages would never hear of anything again
             log.exception("Nothing is heard of changes any more; listening anew")
         await asyncio.sleep(SECONDS_BEFORE_ANOTHER_TRY)
         news.documents.add(EVERYTHING)
         news.conversations.add(EVERYTHING)
+        news.evaluations.add(EVERYTHING)
         news.arrived.set()
 
 
@@ -84,25 +94,33 @@ async def _tell(app: rx.App, runtime: Runtime, news: _News) -> None:
     while True:
         await news.arrived.wait()
         news.arrived.clear()
-        changed = frozenset(news.documents), frozenset(news.conversations)
-        news.documents.clear()
-        news.conversations.clear()
+        gathered = (news.documents, news.conversations, news.evaluations)
+        changed = tuple(frozenset(ids) for ids in gathered)
+        for ids in gathered:
+            ids.clear()
         tabs = list(app.event_namespace.token_to_sid)
         try:
             changes = await _load(runtime, *changed)
         except Exception:
-            log.exception("Open pages could not be told of documents, conversations %s", changed)
+            log.exception(
+                "Open pages could not be told of documents, conversations, runs %s", changed
+            )
             tabs = []
         for tab in tabs:
             try:
                 await _push(app, runtime, tab, changes)
             except Exception:  # one tab's trouble is not that of the others
-                log.exception("A tab could not be told of documents, conversations %s", changed)
+                log.exception(
+                    "A tab could not be told of documents, conversations, runs %s", changed
+                )
         await asyncio.sleep(SECONDS_BETWEEN_PUSHES)
 
 
 async def _load(
-    runtime: Runtime, changed_documents: frozenset[int], changed_conversations: frozenset[int]
+    runtime: Runtime,
+    changed_documents: frozenset[int],
+    changed_conversations: frozenset[int],
+    changed_evaluations: frozenset[int],
 ) -> _Changes:
     at = (runtime.database, runtime.workspace_id)
     loaded: dict[int, DocumentSummary | None] = {}
@@ -112,7 +130,8 @@ async def _load(
         except NotFoundError:
             loaded[document_id] = None
     listing = await conversations.list_conversations(*at) if changed_conversations else []
-    return _Changes(loaded, changed_conversations, listing)
+    going_on = await history.find_running(*at) if changed_evaluations else None
+    return _Changes(loaded, changed_conversations, listing, changed_evaluations, going_on)
 
 
 async def _turns(
@@ -145,6 +164,9 @@ async def _push(app: rx.App, runtime: Runtime, tab: str, changes: _Changes) -> N
             await load_if_there(page)
         if changes.conversations:
             show_list(await root.get_state(ConversationsState), changes.listing)
+        evaluation = await root.get_state(EvaluationState)
+        if evaluation.is_watching and changes.evaluations:
+            await evaluation_state.follow(evaluation, changes.going_on, changes.evaluations)
         chat = await root.get_state(ChatState)
         opened = chat.conversation_id
         if opened and not chat.is_missing and changes.conversations & {opened, EVERYTHING}:

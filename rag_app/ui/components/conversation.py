@@ -4,8 +4,10 @@ import reflex as rx
 
 from rag_app.ui.components.citations import absence, answer, growing_answer, source_cards
 from rag_app.ui.components.filters import filters
+from rag_app.ui.components.golden import verdict_buttons
 from rag_app.ui.components.local import Composer, Reading
 from rag_app.ui.components.navigation import plain_link
+from rag_app.ui.components.verdicts import verdict_buttons, verdict_told
 from rag_app.ui.components.words import words
 from rag_app.ui.components.xray import xray_button
 from rag_app.ui.state.chat_state import ChatState, TailState
@@ -25,6 +27,7 @@ def conversation() -> rx.Component:
             running_id=ChatState.running.id,
             finished_text=words("answer_finished"),
         ),
+        verdict_told(),
         rx.cond(
             ~ChatState.is_missing,
             rx.el.div(
@@ -107,7 +110,7 @@ def _turn(turn: rx.Var[TurnView]) -> rx.Component:
         rx.cond(turn.answer, answer(turn)),
         rx.cond(turn.abstained, absence(turn)),
         _ending(turn),
-        below=rx.el.div(xray_button(turn), class_name="turn-ways"),
+        below=rx.el.div(xray_button(turn), verdict_buttons(turn), class_name="turn-ways"),
         abstained=rx.cond(turn.abstained, "true", "false"),
     )
 

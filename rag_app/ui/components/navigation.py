@@ -1,4 +1,4 @@
-"""The left column: a new question, the library, the conversations, light and dark."""
+"""The left column: a new question, the library, evaluation, the conversations, light and dark."""
 
 import reflex as rx
 from reflex_components_core.react_router import link as router_link
@@ -25,6 +25,9 @@ def navigation() -> rx.Component:
         ),
         link(rx.icon("pen-line", size=16), words("new_conversation"), href="/", id="new-question"),
         link(rx.icon("library", size=16), words("library"), href="/library", id="to-library"),
+        link(
+            rx.icon("ruler", size=16), words("evaluation"), href="/evaluation", id="to-evaluation"
+        ),
         rx.el.h2(words("conversations"), class_name="side-title"),
         _conversations(),
         rx.el.div(

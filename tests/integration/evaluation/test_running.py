@@ -128,6 +128,19 @@ async def test_a_run_is_stopped_here_elsewhere_and_at_the_end_of_the_process(
     assert running._live == {}
 
 
+async def test_what_an_earlier_process_left_running_is_interrupted(runtime: Runtime) -> None:
+    arguments = (runtime.database, runtime.workspace_id)
+    run_id = await history.begin_run(*arguments, name="set", configurations="text")
+    assert await history.find_running(*arguments) is not None
+
+    await running.forget_lost(runtime)
+
+    assert await history.find_running(*arguments) is None
+    assert [(run.id, run.status) for run in await history.list_runs(*arguments)] == [
+        (run_id, "interrupted")
+    ]
+
+
 async def test_what_went_wrong_is_said_in_a_sentence(
     runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

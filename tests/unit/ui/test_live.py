@@ -37,7 +37,7 @@ class Channels:
 def pushed(monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[tuple[str, frozenset[int]]]:
     told: asyncio.Queue[tuple[str, frozenset[int]]] = asyncio.Queue()
 
-    async def load(_runtime: Any, changed: frozenset[int], _: frozenset[int]) -> Any:
+    async def load(_runtime: Any, changed: frozenset[int], *_: frozenset[int]) -> Any:
         return changed
 
     async def push(_app: Any, _runtime: Any, tab: str, changes: Any) -> None:
