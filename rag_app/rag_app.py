@@ -9,7 +9,6 @@ import reflex as rx
 from rag_app import access, chat
 from rag_app.api import api, guard
 from rag_app.evaluation import running as evaluations
-from rag_app.evaluation import running as evaluations
 from rag_app.library.files import remove_leftovers
 from rag_app.runtime import follow_models, open_runtime
 from rag_app.settings import load_settings
@@ -26,7 +25,7 @@ from rag_app.ui.state.chat_state import ChatState
 from rag_app.ui.state.conversations_state import ConversationsState
 from rag_app.ui.state.evaluation_state import EvaluationState
 from rag_app.ui.state.evidence_state import DocumentState, EvidenceState
-from rag_app.ui.state.golden_state import GoldenState, VerdictState
+from rag_app.ui.state.golden_state import GoldenState
 from rag_app.ui.state.library_state import LibraryState
 from rag_app.ui.state.session_state import SessionState, handle_failure
 from rag_app.ui.state.verdict_state import VerdictState
@@ -55,7 +54,6 @@ async def running() -> AsyncIterator[None]:
             await asyncio.gather(*beside, return_exceptions=True)
             await evaluations.stop_all_runs()
             await chat.stop_all_turns(runtime)
-            await evaluations.stop_all_runs()
 
 
 def may_connect(origin: str | None, environ: Mapping[str, str]) -> bool:
@@ -92,13 +90,7 @@ app.add_page(
     chat_page,
     route="/chat/[conversation]",
     title="Pincite",
-    on_load=[
-        *ENTER,
-        ChatState.open,
-        VerdictState.load,
-        EvidenceState.close_other,
-        XrayState.close_other,
-    ],
+    on_load=[*ENTER, ChatState.open, *BESIDE],
 )
 app.add_page(
     library_page, route="/library", title="Library · Pincite", on_load=[*ENTER, LibraryState.open]

@@ -352,15 +352,32 @@ TEXTS: dict[str, tuple[str, str]] = {
     "stage_kept": ("Among the candidates", "Unter den Kandidaten"),
     "stage_context": ("It was in the context", "Es war im Kontext"),
     # evaluation
-    "evaluation": ("Evaluation", "Messung"),
+    "evaluation": ("Evaluation", "Auswertung"),
     "evaluation_lead": (
         "Measures how well the right passages are found, on questions whose place is known.",
         "Misst, wie gut die richtigen Stellen gefunden werden, an Fragen mit bekannter Stelle.",
     ),
-    "verdict": ("Your verdict", "Dein Urteil"),
+    "verdict_question": ("Was this answer right?", "War diese Antwort richtig?"),
     "verdict_right": ("Right", "Richtig"),
     "verdict_wrong_source": ("Wrong source", "Falsche Quelle"),
     "verdict_missing": ("Missing", "Fehlt"),
+    "verdict_right_hint": (
+        "The answer and its sources are right",
+        "Die Antwort und ihre Quellen stimmen",
+    ),
+    "verdict_wrong_source_hint": (
+        "It rests on the wrong place",
+        "Sie beruht auf der falschen Stelle",
+    ),
+    "verdict_missing_hint": (
+        "The library knows more than this",
+        "Die Bibliothek weiß mehr als das",
+    ),
+    "verdict_kept": (
+        "Kept as “{verdict}”; it counts under Evaluation.",
+        "Als „{verdict}“ gemerkt; zählt unter Auswertung.",
+    ),
+    "verdict_forgotten": ("Taken back.", "Zurückgenommen."),
     "my_questions": ("My questions", "Meine Fragen"),
     "golden_empty": ("No question yet", "Noch keine Frage"),
     "golden_empty_hint": (
@@ -477,28 +494,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "rank_nowhere": ("not found", "nicht gefunden"),
     "open_it": ("Open “{title}”", "„{title}“ öffnen"),
-    # what the person says of an answer
-    "verdict_question": ("Was this answer right?", "War diese Antwort richtig?"),
-    "verdict_right": ("Right", "Richtig"),
-    "verdict_wrong_source": ("Wrong source", "Falsche Quelle"),
-    "verdict_missing": ("Missing", "Fehlt"),
-    "verdict_right_hint": (
-        "The answer and its sources are right",
-        "Die Antwort und ihre Quellen stimmen",
-    ),
-    "verdict_wrong_source_hint": (
-        "It rests on the wrong place",
-        "Sie beruht auf der falschen Stelle",
-    ),
-    "verdict_missing_hint": (
-        "The library knows more than this",
-        "Die Bibliothek weiß mehr als das",
-    ),
-    "verdict_kept": (
-        "Kept as “{verdict}”; it counts under Evaluation.",
-        "Als „{verdict}“ gemerkt; zählt in der Auswertung.",
-    ),
-    "verdict_forgotten": ("Taken back.", "Zurückgenommen."),
     # signing in
     "sign_in": ("Sign in", "Anmelden"),
     "password": ("Password", "Passwort"),

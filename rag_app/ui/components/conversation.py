@@ -4,7 +4,6 @@ import reflex as rx
 
 from rag_app.ui.components.citations import absence, answer, growing_answer, source_cards
 from rag_app.ui.components.filters import filters
-from rag_app.ui.components.golden import verdict_buttons
 from rag_app.ui.components.local import Composer, Reading
 from rag_app.ui.components.navigation import plain_link
 from rag_app.ui.components.verdicts import verdict_buttons, verdict_told

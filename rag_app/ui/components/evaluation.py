@@ -246,7 +246,10 @@ def comparison() -> rx.Component:
             rx.cond(
                 EvaluationState.compared,
                 rx.fragment(
-                    rx.el.p(filled("compare_hint", count=str(MOST_COMPARED)), class_name="hint"),
+                    rx.el.p(
+                        filled("compare_hint", count=rx.Var.create(MOST_COMPARED).to(str)),
+                        class_name="hint",
+                    ),
                     _table(
                         [
                             _head(words("question")),

@@ -1,4 +1,4 @@
-"""Verdicts below an answer, and the person's own questions with their places."""
+"""The person's own questions with their places."""
 
 import reflex as rx
 
@@ -6,35 +6,7 @@ from rag_app.ui.components.filters import title_search
 from rag_app.ui.components.navigation import icon_button, plain_link
 from rag_app.ui.components.words import filled, words
 from rag_app.ui.state.evaluation_views import PlaceView, QuestionView
-from rag_app.ui.state.golden_state import GoldenState, VerdictState
-from rag_app.ui.state.views import TurnView
-
-VERDICT_ICONS = {"right": "check", "wrong_source": "file-x", "missing": "search-x"}
-
-
-def verdict_buttons(turn: rx.Var[TurnView]) -> rx.Component:
-    """Let the person say below a finished answer whether it is right."""
-    said = VerdictState.verdicts[turn.id.to_string()]
-    return rx.cond(
-        turn.status == "done",
-        rx.el.div(
-            *(
-                rx.el.button(
-                    rx.icon(icon, size=15, aria_hidden=True),
-                    words(f"verdict_{verdict}"),
-                    type="button",
-                    class_name="verdict",
-                    aria_pressed=rx.cond(said == verdict, "true", "false"),
-                    custom_attrs={"data-verdict": verdict},
-                    on_click=VerdictState.judge(turn.id, verdict),
-                )
-                for verdict, icon in VERDICT_ICONS.items()
-            ),
-            class_name="verdicts",
-            role="group",
-            aria_label=words("verdict"),
-        ),
-    )
+from rag_app.ui.state.golden_state import GoldenState
 
 
 def golden_questions() -> rx.Component:

@@ -1,4 +1,4 @@
-"""What can happen with verdicts on answers, and with the person's own questions made of them."""
+"""What can happen with the person's own questions: a place is named, one is removed."""
 
 import reflex as rx
 
@@ -6,7 +6,6 @@ from rag_app.errors import NotFoundError, RagAppError
 from rag_app.evaluation import golden
 from rag_app.library import documents
 from rag_app.runtime import current
-from rag_app.ui.state.chat_state import ChatState
 from rag_app.ui.state.evaluation_views import (
     MOST_QUESTIONS,
     QuestionView,
@@ -17,47 +16,6 @@ from rag_app.ui.state.filter_state import find_titles, is_id
 from rag_app.ui.state.filter_views import TitleView
 from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_error
 from rag_app.ui.texts import explain, say
-
-
-class VerdictState(rx.State):
-    """What was said of the answers of the conversation that is open, by the turn's id."""
-
-    verdicts: dict[str, str] = {}
-
-    @rx.event
-    async def load(self):
-        """Read what was said of the answers on the page."""
-        if not is_allowed(self):
-            return
-        turns = list((await self.get_state(ChatState))._places)
-        runtime = current()
-        try:
-            found = await golden.verdicts(runtime.database, runtime.workspace_id, turns)
-        except RagAppError as error:
-            await show_error(self, error)
-            return
-        self.verdicts = {str(turn_id): verdict for turn_id, verdict in found.items()}
-
-    @rx.event
-    async def judge(self, turn_id: int, verdict: str):
-        """Say something of an answer; the same once more takes it back."""
-        if not is_allowed(self):
-            return SIGN_IN
-        if not is_id(turn_id) or verdict not in golden.VERDICTS:
-            return None
-        runtime, key = current(), str(turn_id)
-        arguments = (runtime.database, runtime.workspace_id, turn_id)
-        others = {turn: said for turn, said in self.verdicts.items() if turn != key}
-        try:
-            if self.verdicts.get(key) == verdict:
-                await golden.forget_turn(*arguments)
-                self.verdicts = others
-            else:
-                await golden.judge_turn(*arguments, verdict)
-                self.verdicts = {**others, key: verdict}
-        except RagAppError as error:
-            await show_error(self, error)
-        return None
 
 
 class GoldenState(rx.State):
