@@ -10,7 +10,7 @@ A document's content is one string, so that no later step asks which kind it was
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rag_app.marks import PAGE_BREAK, TIME_MARK, find_headings, find_time_marks
@@ -20,6 +20,7 @@ TIMED_SOURCE_TYPES = frozenset({"youtube"})
 
 _LINE_ENDS = re.compile("\r\n|[\r\f\v\x85\u2028]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufeff]")
+_PIECE_SIGNS = 1_000_000
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -90,6 +91,19 @@ def clean(text: str) -> str:
     That is NUL (PostgreSQL cannot store it) and other control characters, foreign line ends and
     form feeds, and time marks that are not ours: those lose their brackets, not their words.
     """
+    # by pieces, since one expression over a whole book would hold up every other thread
+    return "".join(_clean(piece) for piece in _pieces(text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _PIECE_SIGNS) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def _clean(text: str) -> str:
     text = _LINE_ENDS.sub("\n", text).replace("\u2029", "\n\n")
     text = _CONTROLS.sub("", text)
     text = _SURROGATES.sub("\ufffd", text)

@@ -20,6 +20,7 @@ from rag_app.ingestion.sandbox import Child
 SOURCE_TYPE = "web"
 
 _READER = "rag_app.ingestion.html_reader:read_page"
+_LARGEST_BYTES = 32 << 20  # the reader takes 8 million signs
 _LITTLE_WORDS = 60  # below it a page is worth a look with scripts
 _SSR_WORDS = 200  # with so many, a note that scripts are needed is only a habit
 _LOGIN_PATHS = ("login", "signin", "sign-in", "sign_in", "sso", "auth", "oauth", "anmelden")
@@ -45,13 +46,19 @@ def accepts(request: ExtractRequest) -> bool:
     """Tell whether the document is an HTML page."""
     if request.fetched is not None and request.fetched.content_type:
         return request.fetched.content_type in {"text/html", "application/xhtml+xml"}
-    head = request.head().lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    # also in UTF-16, whose marks and zeros go with the white space
+    head = request.head().replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").lower()
     return head.startswith((b"<!doctype html", b"<html"))
 
 
 async def extract(request: ExtractRequest) -> Extracted:
     """Extract the main text of a page; a browser runs its scripts when it says little without."""
     url = request.fetched.url if request.fetched else request.uri
+    if request.path is not None and request.path.stat().st_size > _LARGEST_BYTES:
+        raise IngestionError(
+            f'"{request.label}" is a page of more than {_LARGEST_BYTES >> 20} MB, which is too '
+            "much for one document: save its text in parts and add those."
+        )
     decoded = await asyncio.to_thread(_decode, request)
     if decoded is None:
         raise UnsupportedSourceError(f"{request.label} is not a page of text.")

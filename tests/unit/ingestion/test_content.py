@@ -64,3 +64,10 @@ def test_headings_in_fenced_code_are_code() -> None:
     content = "# A\n```sh\n# not one\n````\n~~~\n# nor this\n```\n~~~\n# B\n#hash\n"
 
     assert [title for _, _, title in find_headings(content)] == ["A", "B"]
+
+
+def test_a_long_text_is_cleaned_as_a_short_one() -> None:
+    line = "[00:00:01] said\x00 here\r\n"
+
+    assert clean(line * 100_000) == clean(line) * 100_000
+    assert clean("x\x00" * 1_500_000) == "x" * 1_500_000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.errors import EmptyContentError, UnsupportedSourceError
+from rag_app.errors import EmptyContentError, IngestionError, UnsupportedSourceError
 from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.request import ExtractRequest
 from rag_app.ingestion.sources import extract
@@ -104,3 +104,27 @@ def test_a_line_of_many_spaces_takes_as_much_longer_as_it_is_long(start: str) ->
     short, long = (min(seconds(size) for _ in range(3)) for size in (4_000, 64_000))
 
     assert long < 80 * max(short, 0.0002)  # 16 when linear, 256 when quadratic
+
+
+@pytest.mark.parametrize(("name", "start"), [("note.md", b"Bees "), ("page.html", b"<html>")])
+async def test_a_text_too_long_for_one_document_says_so_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, start: bytes
+) -> None:
+    def refuse(_: ExtractRequest) -> bytes:
+        raise AssertionError("it was read")
+
+    path = tmp_path / "stored"
+    with path.open("wb") as file:
+        file.write(start)
+        file.truncate(51 << 20)
+    monkeypatch.setattr(ExtractRequest, "read", refuse)
+
+    with pytest.raises(IngestionError, match=rf"{re.escape(name)}.* more than \d+ MB"):
+        await extract(ExtractRequest("file:x", Settings(home=tmp_path), path=path, name=name))
+
+
+async def test_a_page_saved_in_utf16_is_a_page(tmp_path: Path) -> None:
+    html = "<html><body><p>Bees dance to tell where the flowers are, für alle.</p></body></html>"
+    extracted = await extract_text(tmp_path, html.encode("utf-16"), "page.html")
+
+    assert (extracted.source_type, "<p>" in extracted.content) == ("web", False)
