@@ -489,11 +489,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Beide finden die Stelle jeder Frage auf demselben Rang.",
     ),
     "compare_hint": (
-        "Rank of the right place, the largest difference first; at most {count} are shown.",
-        "Rang der richtigen Stelle, größter Unterschied zuerst; höchstens {count} werden gezeigt.",
+        "Rank of the right place, the largest difference first.",
+        "Rang der richtigen Stelle, der größte Unterschied zuerst.",
     ),
+    "compare_previous": ("Back", "Zurück"),
+    "compare_next": ("Next", "Weiter"),
+    "range_of": ("{first} to {last} of {count}", "{first} bis {last} von {count}"),
     "rank_nowhere": ("not found", "nicht gefunden"),
-    "open_it": ("Open “{title}”", "„{title}“ öffnen"),
     # signing in
     "sign_in": ("Sign in", "Anmelden"),
     "password": ("Password", "Passwort"),

@@ -8,7 +8,7 @@ from rag_app.ui.components.navigation import icon_button
 from rag_app.ui.components.words import filled, words
 from rag_app.ui.state.evaluation_state import EvaluationState
 from rag_app.ui.state.evaluation_views import (
-    MOST_COMPARED,
+    COMPARED_ROWS,
     CellView,
     ComparedView,
     DifferenceView,
@@ -246,10 +246,7 @@ def comparison() -> rx.Component:
             rx.cond(
                 EvaluationState.compared,
                 rx.fragment(
-                    rx.el.p(
-                        filled("compare_hint", count=rx.Var.create(MOST_COMPARED).to(str)),
-                        class_name="hint",
-                    ),
+                    rx.el.p(words("compare_hint"), class_name="hint"),
                     _table(
                         [
                             _head(words("question")),
@@ -260,6 +257,7 @@ def comparison() -> rx.Component:
                         words("compare_title"),
                         class_name="compared",
                     ),
+                    _compared_paging(),
                 ),
                 rx.el.p(words("compare_same"), class_name="hint"),
             ),
@@ -291,6 +289,35 @@ def _compared(row: rx.Var[ComparedView]) -> rx.Component:
         rank(row.first, "first"),
         rank(row.second, "second"),
         key=row.id,
+    )
+
+
+def _compared_paging() -> rx.Component:
+    start, count = EvaluationState.compared_from, EvaluationState.compared_count
+    last = start + EvaluationState.compared.length() - 1
+    return rx.cond(
+        count > COMPARED_ROWS,
+        rx.el.div(
+            rx.el.button(
+                words("compare_previous"),
+                type="button",
+                class_name="button",
+                disabled=start == 1,
+                on_click=EvaluationState.turn_page(-1),
+            ),
+            rx.el.span(
+                filled("range_of", first=start.to(str), last=last.to(str), count=count.to(str)),
+                role="status",
+            ),
+            rx.el.button(
+                words("compare_next"),
+                type="button",
+                class_name="button",
+                disabled=last == count,
+                on_click=EvaluationState.turn_page(1),
+            ),
+            class_name="paging",
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import reflex as rx
 
@@ -12,6 +13,7 @@ from rag_app.evaluation.history import EvaluationRun
 from rag_app.runtime import current
 from rag_app.ui.state.conversations_state import ConversationsState
 from rag_app.ui.state.evaluation_views import (
+    COMPARED_ROWS,
     ComparedView,
     ResultView,
     RunningView,
@@ -44,6 +46,8 @@ class EvaluationState(rx.State):
     first: str = ""
     second: str = ""
     compared: list[ComparedView] = []
+    compared_from: int = 1
+    compared_count: int = 0
 
     @property
     def is_watching(self) -> bool:
@@ -122,6 +126,16 @@ class EvaluationState(rx.State):
             return SIGN_IN
         if name in self.result.names:
             await compare(self, self.first, name)
+        return None
+
+    @rx.event
+    async def turn_page(self, step: int):
+        """Show the questions before (-1) or after (1) those that are compared."""
+        if not is_allowed(self):
+            return SIGN_IN
+        start = self.compared_from + (COMPARED_ROWS if step > 0 else -COMPARED_ROWS)
+        if self.result.id and 1 <= start <= self.compared_count:
+            await compare(self, self.first, self.second, start)
         return None
 
     @rx.event
@@ -209,19 +223,25 @@ async def show_run(page: EvaluationState, run_id: int) -> None:
     others = [name for name in page.result.names if name != page.result.reference]
     page.first = page.result.reference
     page.second = others[0] if others else page.first
-    page.compared = compared_views(report, page.first, page.second, language)
+    _show_compared(page, report, 1)
 
 
-async def compare(page: EvaluationState, first: str, second: str) -> None:
-    """Show the questions that two configurations of the run answer at different ranks."""
-    runtime, language = current(), language_of(page)
+async def compare(page: EvaluationState, first: str, second: str, start: int = 1) -> None:
+    """Show the questions that two configurations answer at different ranks, from one of them on."""
+    runtime = current()
     try:
         report = await history.run_report(runtime.database, runtime.workspace_id, page.result.id)
     except RagAppError as error:
         await show_error(page, error)
         return
     page.first, page.second = first, second
-    page.compared = compared_views(report, first, second, language)
+    _show_compared(page, report, start)
+
+
+def _show_compared(page: EvaluationState, report: Mapping[str, Any], start: int) -> None:
+    rows = compared_views(report, page.first, page.second, language_of(page))
+    page.compared_from, page.compared_count = start, len(rows)
+    page.compared = rows[start - 1 : start - 1 + COMPARED_ROWS]
 
 
 async def follow(

@@ -12,7 +12,7 @@ from rag_app.ui.language_names import language_name
 from rag_app.ui.state.views import clock, shorten
 from rag_app.ui.texts import TEXTS, say
 
-MOST_COMPARED = 50
+COMPARED_ROWS = 50
 MOST_QUESTIONS = 100
 LONGEST_WORDS = 140
 FIGURES = ("mrr@10", "recall@10")
@@ -346,7 +346,7 @@ def compared_views(
             second=str(other or nowhere),
             better="first" if (one or last) < (other or last) else "second",
         )
-        for _, question, one, other in differing[:MOST_COMPARED]
+        for _, question, one, other in differing
     ]
 
 
