@@ -400,6 +400,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{count} older questions count too but are not shown.",
         "{count} ältere Fragen zählen mit, werden aber nicht gezeigt.",
     ),
+    "add_question": ("Add a question", "Frage hinzufügen"),
+    "question_needed": ("Write the question.", "Schreib die Frage dazu."),
+    "place_document": (
+        "Choose the document in which the answer stands.",
+        "Wähle das Dokument, in dem die Antwort steht.",
+    ),
     "name_place": ("Name the place", "Stelle nennen"),
     "place_at": ("Page, or time such as 3:41", "Seite, oder Zeit wie 3:41"),
     "place_words": ("or words that stand there", "oder Worte, die dort stehen"),

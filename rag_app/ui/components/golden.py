@@ -6,13 +6,27 @@ from rag_app.ui.components.filters import title_search
 from rag_app.ui.components.navigation import icon_button, plain_link
 from rag_app.ui.components.words import filled, words
 from rag_app.ui.state.evaluation_views import PlaceView, QuestionView
-from rag_app.ui.state.golden_state import GoldenState
+from rag_app.ui.state.golden_state import NEW, GoldenState
 
 
 def golden_questions() -> rx.Component:
     """Show the questions, newest first."""
     return rx.el.section(
-        rx.el.h2(words("my_questions")),
+        rx.el.div(
+            rx.el.h2(words("my_questions")),
+            rx.cond(
+                GoldenState.placing != NEW,
+                rx.el.button(
+                    words("add_question"),
+                    type="button",
+                    id="add-question",
+                    class_name="button",
+                    on_click=GoldenState.start_adding,
+                ),
+            ),
+            class_name="list-head",
+        ),
+        rx.cond(GoldenState.placing == NEW, _placing(_question_field())),
         rx.cond(
             GoldenState.is_failed,
             rx.el.p(words("golden_failed"), role="alert", class_name="error"),
@@ -106,12 +120,23 @@ def _place(place: rx.Var[PlaceView]) -> rx.Component:
     )
 
 
-def _placing() -> rx.Component:
+def _question_field() -> rx.Component:
+    return rx.el.label(
+        rx.el.span(words("question")),
+        rx.el.input(
+            name="question", type="text", auto_complete="off", auto_focus=True, max_length=4000
+        ),
+        class_name="whole",
+    )
+
+
+def _placing(*fields: rx.Component) -> rx.Component:
     return rx.el.div(
         rx.cond(
             GoldenState.document_id > 0,
             rx.el.form(
                 rx.el.p(rx.el.b(GoldenState.document_title, dir="auto")),
+                *fields,
                 rx.el.label(
                     rx.el.span(words("place_at")),
                     rx.el.input(name="at", type="text", auto_complete="off", max_length=10),
@@ -129,6 +154,7 @@ def _placing() -> rx.Component:
                 class_name="place-form",
             ),
             rx.fragment(
+                rx.el.p(words("place_document"), class_name="hint"),
                 title_search(
                     GoldenState.found,
                     GoldenState.placing,

@@ -17,6 +17,10 @@ from rag_app.ui.state.filter_views import TitleView
 from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_error
 from rag_app.ui.texts import explain, say
 
+NEW = -1
+"""In place of a question's id: one that is being added by hand."""
+LONGEST_QUESTION = 4000
+
 
 class GoldenState(rx.State):
     """The person's own questions, newest first, and the one whose place is being named."""
@@ -83,6 +87,15 @@ class GoldenState(rx.State):
         return None
 
     @rx.event
+    def start_adding(self):
+        """Open the form in which a question is added with its place."""
+        if not is_allowed(self):
+            return SIGN_IN
+        self._leave()
+        self.placing = NEW
+        return None
+
+    @rx.event
     def leave(self):
         """Put the form away."""
         if not is_allowed(self):
@@ -122,31 +135,40 @@ class GoldenState(rx.State):
 
     @rx.event
     async def name_place(self, form: dict):
-        """Keep the place that answers the question."""
+        """Keep the place that answers the question, and the question where it is a new one."""
         if not is_allowed(self):
             return SIGN_IN
-        runtime, language = current(), language_of(self)
-        arguments = (runtime.database, runtime.workspace_id)
-        place = read_place(form, self.document_id, self.document_title)
-        if place is None:
-            self.place_error = say("place_needed", language)
-            return None
         try:
-            document = await documents.get_document(*arguments, self.document_id)
-            if place.page is not None and place.page > (document.pages or 0):
-                key = "place_no_page" if document.pages else "place_no_pages"
-                self.place_error = say(key, language, count=document.pages)
-                return None
-            await golden.set_place(*arguments, self.placing, place)
+            self.place_error = await self._keep_place(form)
         except NotFoundError as error:
-            self.place_error = explain(error, language)
-            return None
+            self.place_error = explain(error, language_of(self))
         except RagAppError as error:
             await show_error(self, error)
             return None
-        self._leave()
-        await list_questions(self)
+        if not self.place_error:
+            self._leave()
+            await list_questions(self)
         return None
+
+    async def _keep_place(self, form: dict) -> str:
+        """Return what is wrong with the form, or keep what it says."""
+        runtime, language = current(), language_of(self)
+        arguments = (runtime.database, runtime.workspace_id)
+        place = read_place(form, self.document_id, self.document_title)
+        question = str(form.get("question") or "").strip()[:LONGEST_QUESTION]
+        if place is None:
+            return say("place_needed", language)
+        if self.placing == NEW and not question:
+            return say("question_needed", language)
+        document = await documents.get_document(*arguments, self.document_id)
+        if place.page is not None and place.page > (document.pages or 0):
+            key = "place_no_page" if document.pages else "place_no_pages"
+            return say(key, language, count=document.pages)
+        if self.placing == NEW:
+            await golden.add_question(*arguments, question, [place])
+        else:
+            await golden.set_place(*arguments, self.placing, place)
+        return ""
 
     def _leave(self) -> None:
         self.placing, self.document_id, self.document_title = 0, 0, ""
