@@ -13,6 +13,7 @@ TIME_MARK = re.compile(r"^\[(\d{2,3}):([0-5]\d):([0-5]\d)\] ", re.MULTILINE)
 _HEADING_OR_FENCE = re.compile(
     r"^(?:(?P<fence>`{3,}|~{3,})(?P<info>.*)|#{1,6}[ \t]+(?P<title>.*))$", re.MULTILINE
 )
+LONGEST_HEADING = 1000
 _INLINE_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
 
@@ -53,6 +54,7 @@ def heading_at(content: str, offset: int) -> str | None:
 
 
 def _plain_heading(markdown: str) -> str:
-    text = re.sub(r"(^|[ \t])#+[ \t]*$", "", markdown)
+    # a longer line is no heading of a person; brackets without end in it would take very long
+    text = re.sub(r"(^|[ \t])#+[ \t]*$", "", markdown[:LONGEST_HEADING])
     text = _INLINE_LINK.sub(r"\1", text)
     return re.sub(r"\*\*|__|`", "", text).strip()

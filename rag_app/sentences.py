@@ -17,11 +17,12 @@ _OPENING = re.compile(
 )
 _OWN_LINE = re.compile(rf"[ \t]*(?:\||#{{1,6}}[ \t]|`{{3,}}|~{{3,}}|{TIME} )")
 
+# a run of marks is looked at from its start only: from each of its marks would be quadratic
 _CLOSERS = "\"'\u2019\u201d\u00bb\u203a)\\]}\u300d\u300f\uff09\u3011\u300b"
 _END = re.compile(
     rf"(?P<wide>[。！？｡︒]+[{_CLOSERS}]*)"
-    rf"|(?P<sure>[!?؟۔।॥։።]+[{_CLOSERS}]*(?=\s|$))"
-    rf"|(?P<dot>(?:\.+|…)[{_CLOSERS}]*(?=\s|$))"
+    rf"|(?P<sure>(?<![!?؟۔।॥։።])[!?؟۔।॥։።]+[{_CLOSERS}]*(?=\s|$))"
+    rf"|(?P<dot>(?:(?<!\.)\.+|…)[{_CLOSERS}]*(?=\s|$))"
 )
 _MARKER = re.compile(r"(?:[ \t]*\[\d{1,3}\])+(?=\s|$)")
 _LAST_WORD = re.compile(r"[^\s(\[\"'\u201e\u201c\u00ab]*$")
