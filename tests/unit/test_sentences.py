@@ -83,10 +83,12 @@ def test_spans_are_ordered_trimmed_and_lose_no_letter(text: str) -> None:
 def test_long_runs_of_marks_are_read_once(run: str) -> None:
     def seconds(length: int) -> float:
         text = f"Oh {run * length}x and so on. It ends."
-        started = time.perf_counter()
-        for _ in range(3):
+        took = []
+        for _ in range(5):
+            started = time.perf_counter()
             list(split_sentences(text))
-        return time.perf_counter() - started
+            took.append(time.perf_counter() - started)
+        return min(took)
 
     seconds(100)
     # sixteen times the length: sixteen times the time, where it was some two hundred
