@@ -110,6 +110,26 @@ async def test_a_verdict_is_taken_back_and_a_place_is_named(app: App, page: Page
     await expect(question.locator("a")).to_contain_text("bread")
 
 
+async def test_a_question_is_added_by_hand_with_its_place(app: App, page: Page) -> None:
+    await page.goto(f"{app.url}/evaluation/")
+    await page.click("#add-question")
+    await page.fill("#place-document", "frisch")
+    await page.locator("#golden .found-titles button").click()
+    await page.fill("input[name=at]", "1")
+    form = page.locator(".place-form")
+    await form.locator("button[type=submit]").click()
+    await expect(page.locator(".placing .error")).to_have_text("Write the question.")
+    await page.fill("input[name=question]", "What is the book about?")
+    await form.locator("button[type=submit]").click()
+
+    added = page.locator(".golden-rows li").first
+    await expect(added).to_contain_text("What is the book about?")
+    await expect(added.locator("a")).to_have_text("p. 1 Frisch on bees")
+    await added.locator(".remove").click()
+    await added.locator(".danger").click()
+    await expect(page.locator(".golden-rows")).not_to_contain_text("What is the book about?")
+
+
 async def test_a_folder_is_measured_while_another_tab_looks_on(
     app: App, page: Page, tmp_path: Path
 ) -> None:
