@@ -240,6 +240,7 @@ def _report(
         "configurations": {
             name: _measures(rankings[name], scores[name], times[name]) for name in names
         },
+        "order": list(names),  # the database orders the keys of a report its own way
         "reference": reference,
         "differences": {
             name: {

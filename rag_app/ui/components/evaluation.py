@@ -197,9 +197,7 @@ def _differences() -> rx.Component:
             rx.el.span(one.name, " ", rx.el.small(one.measure)),
             rx.el.b(one.value),
             rx.el.small(one.interval),
-            rx.el.small(
-                rx.cond(one.is_sure, words("is_sure"), words("is_unsure")), class_name="sureness"
-            ),
+            rx.el.small(one.told, class_name="sureness"),
             key=one.key,
             custom_attrs={"data-sure": rx.cond(one.is_sure, "true", "false")},
         )
@@ -249,7 +247,7 @@ def comparison() -> rx.Component:
                     rx.el.p(words("compare_hint"), class_name="hint"),
                     _table(
                         [
-                            _head(words("question")),
+                            _head(words("questions_title")),
                             _head(EvaluationState.first),
                             _head(EvaluationState.second),
                         ],

@@ -95,6 +95,7 @@ class DifferenceView:
     value: str
     interval: str
     is_sure: bool
+    told: str
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,8 @@ def _main_figures(report: Mapping[str, Any]) -> str:
     measured = report.get("configurations") or {}
     if not measured:
         return ""
-    best = max(measured, key=lambda name: measured[name][FIGURES[0]])
+    reference = report["reference"]
+    best = max(measured, key=lambda name: (measured[name][FIGURES[0]], name == reference))
     figures = " · ".join(f"{name} {percent(measured[best][name])}" for name in FIGURES)
     return f"{best}: {figures}"
 
@@ -233,7 +235,7 @@ def _main_figures(report: Mapping[str, Any]) -> str:
 def result_view(run_id: int, report: Mapping[str, Any], language: str) -> ResultView:
     """Return the figures of a run as tables."""
     measured = report["configurations"]
-    names = list(measured)
+    names = list(report.get("order") or measured)
     counts = [
         _counted("questions", report["questions"], language),
         _counted("documents", report["documents"], language),
@@ -247,9 +249,9 @@ def result_view(run_id: int, report: Mapping[str, Any], language: str) -> Result
         names=names,
         lines=[_line(name, measured[name], report["reference"]) for name in names],
         differences=[
-            _difference(name, measure, found)
-            for name, measures in report["differences"].items()
-            for measure, found in measures.items()
+            _difference(name, measure, found, language)
+            for name in names
+            for measure, found in sorted(report["differences"].get(name, {}).items())
         ],
         languages=_groups(
             report["by_language"], names, lambda code: _language(str(code), language)
@@ -285,14 +287,19 @@ def _line(name: str, values: Mapping[str, Any], reference: str) -> LineView:
     )
 
 
-def _difference(name: str, measure: str, found: Mapping[str, float]) -> DifferenceView:
+def _difference(
+    name: str, measure: str, found: Mapping[str, float], language: str
+) -> DifferenceView:
+    is_sure = found["low"] > 0 or found["high"] < 0
+    is_none = found["low"] == found["high"] == 0
     return DifferenceView(
         key=f"{name} {measure}",
         name=name,
         measure=measure,
         value=_signed(found["mean"]),
         interval=f"{_signed(found['low'])} … {_signed(found['high'])}",
-        is_sure=found["low"] > 0 or found["high"] < 0,
+        is_sure=is_sure,
+        told=say("is_none" if is_none else "is_sure" if is_sure else "is_unsure", language),
     )
 
 
@@ -306,7 +313,7 @@ def _groups(groups: Mapping[str, Any], names: Sequence[str], title: Any) -> list
                 for name in names
             ],
         )
-        for group, found in groups.items()
+        for group, found in sorted(groups.items(), key=lambda item: -item[1]["questions"])
     ]
 
 
@@ -362,4 +369,5 @@ def milliseconds(value: float) -> str:
 
 
 def _signed(share: float) -> str:
-    return f"{100 * share:+.1f}".replace("-", "−")
+    text = f"{100 * share:+.1f}".replace("-", "−")
+    return text if text.strip("+−0.") else "0.0"

@@ -159,9 +159,21 @@ def test_the_figures_are_told_in_percent_with_their_intervals():
 
 def test_a_difference_is_sure_where_its_interval_does_not_hold_0():
     assert result_view(3, REPORT, "en").differences == [
-        DifferenceView("text mrr@10", "text", "mrr@10", "−25.0", "−50.0 … −12.5", True),
-        DifferenceView("text recall@10", "text", "recall@10", "+0.0", "−10.0 … +10.0", False),
+        DifferenceView(
+            "text mrr@10", "text", "mrr@10", "−25.0", "−50.0 … −12.5", True, "told from chance"
+        ),
+        DifferenceView(
+            "text recall@10", "text", "recall@10", "0.0", "−10.0 … +10.0", False, "may be chance"
+        ),
     ]
+
+
+def test_no_difference_at_all_is_called_so():
+    none = dict.fromkeys(("mean", "low", "high"), 0.0)
+    report = {**REPORT, "differences": {"text": {"mrr@10": none, "recall@10": none}}}
+    view = result_view(3, report, "en").differences[0]
+
+    assert (view.value, view.is_sure, view.told) == ("0.0", False, "no difference")
 
 
 def test_groups_have_names_and_the_cells_of_each_configuration_in_order():
@@ -171,6 +183,16 @@ def test_groups_have_names_and_the_cells_of_each_configuration_in_order():
     assert [group.name for group in view.languages] == ["German", "Unclear"]
     assert [group.name for group in view.kinds] == ["Few words", "riddle"]
     assert view.kinds[0].cells == ["12.5 / 50.0", "100 / 100"]
+
+
+def test_what_the_database_shuffled_stands_in_order_again():
+    groups = {"de": GROUP, "en": {**GROUP, "questions": 9}}
+    view = result_view(3, {**REPORT, "order": ["hybrid", "text"], "by_language": groups}, "en")
+
+    assert view.names == ["hybrid", "text"]
+    assert [line.name for line in view.lines] == ["hybrid", "text"]
+    assert [group.name for group in view.languages] == ["English", "German"]
+    assert view.kinds[0].cells == ["100 / 100", "12.5 / 50.0"]
 
 
 def test_questions_are_compared_by_rank_the_largest_difference_first():
