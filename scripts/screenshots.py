@@ -58,7 +58,7 @@ ANSWER = (
 
 
 def main() -> None:
-    """Write the pictures in docs/: light and dark, desktop and phone; the X-ray once."""
+    """Write the pictures in docs/: light and dark, desktop and phone; X-ray and evaluation once."""
     DOCS.mkdir(exist_ok=True)
     with running_app() as (app, model, site), sync_playwright() as playwright:
         flags = [*BROWSER_FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
@@ -68,6 +68,7 @@ def main() -> None:
         fill_library(page, app, site)
         name_site(app, site)
         address = ask(page, app, model)
+        measure(page, app)
         for theme in THEMES:
             for screen in SCREENS:
                 take(browser, app, address, theme, screen)
@@ -147,6 +148,23 @@ def ask(page: Page, app: App, model: ModelServer) -> str:
     return put(page, app)
 
 
+def measure(page: Page, app: App) -> None:
+    """Call the answers right, and measure how well their places are found."""
+    page.wait_for_selector(".conversation-link")
+    for conversation in page.locator(".conversation-link").all():
+        conversation.click()
+        expect(page.locator(".conversation[data-open=true]")).to_have_text(
+            conversation.inner_text()
+        )
+        right = page.locator("[data-verdict=right]")
+        right.click()
+        expect(right).to_have_attribute("aria-pressed", "true")
+    page.goto(f"{app.url}/evaluation/")
+    page.fill("input[name=variants]", "hybrid+weight=0.2")
+    page.click("#start-evaluation")
+    page.wait_for_selector("#measures", timeout=60_000)
+
+
 def put(page: Page, app: App, question: str = QUESTION) -> str:
     """Ask in a new conversation and wait for the end of the answer."""
     page.goto(f"{app.url}/")
@@ -186,6 +204,10 @@ def take(browser: Browser, app: App, address: str, theme: str, screen: str) -> N
         page.locator("section:has(> .timings)").evaluate("section => section.scrollIntoView()")
         page.wait_for_timeout(400)
         save(page, f"xray-{theme}-{screen}")
+        page.goto(f"{app.url}/evaluation/")
+        page.wait_for_selector("#measures")
+        page.wait_for_timeout(400)
+        save(page, f"evaluation-{theme}-{screen}")
     page.goto(f"{app.url}/library/")
     page.wait_for_selector(".document-row")
     page.wait_for_timeout(400)
