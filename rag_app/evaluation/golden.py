@@ -13,6 +13,7 @@ from rag_app.query.results import Passage
 Verdict = Literal["right", "wrong_source", "missing"]
 VERDICTS: tuple[str, ...] = get_args(Verdict)
 SET_NAME = "golden questions"
+RIGHT_PLACE = "right place"
 ENOUGH_OF_A_QUOTE = 60
 """Signs at either end of a quote by which a chunk that holds only part of it is recognised."""
 LINE_SECONDS = 15  # how long the last line of a transcript's chunk may last
@@ -93,12 +94,14 @@ class GoldenQuestion:
     is_usable: bool = False
 
     def identify(self, passages: Sequence[Passage]) -> list[str]:
-        """Return `place N` for a passage that is one of the places, else its own name."""
+        """Return RIGHT_PLACE for a passage that is one of the places, else its own name.
+
+        Each place answers the question: to find one of them is to find the answer.
+        """
         return [
-            next(
-                (f"place {n}" for n, place in enumerate(self.places) if place.holds(passage)),
-                f"chunk {passage.chunk_id}",
-            )
+            RIGHT_PLACE
+            if any(place.holds(passage) for place in self.places)
+            else f"chunk {passage.chunk_id}"
             for passage in passages
         ]
 

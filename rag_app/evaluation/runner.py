@@ -124,7 +124,7 @@ async def evaluate_golden(
         JudgedQuestion(
             str(question.id),
             question.question,
-            {f"place {number}": 1 for number in range(len(question.places))},
+            {golden.RIGHT_PLACE: 1},
             question.identify,
             detect_language(question.question) or "unclear",
             kind_of(question.question),
