@@ -22,6 +22,7 @@ REPORT_SECONDS = 0.25  # how often progress is stored
 ALIVE_SECONDS = 1.0  # how often a run without progress shows that it goes on, and sees it stopped
 
 _live: dict[int, asyncio.Task[None]] = {}
+_starting = asyncio.Lock()
 
 
 @dataclass
@@ -45,14 +46,15 @@ async def start_run(runtime: Runtime, configurations: str, *, folder: Path | Non
         if runtime.settings.password:
             raise EvaluationSetError("With a password set, no folders of this machine are read.")
         await asyncio.to_thread(check_folder, folder)
-    if await history.find_running(runtime.database, runtime.workspace_id) is not None:
-        raise EvaluationSetError("An evaluation is running already: wait for it or stop it.")
-    run_id = await history.begin_run(
-        runtime.database,
-        runtime.workspace_id,
-        name=golden.SET_NAME if folder is None else folder.resolve().name,  # noqa: ASYNC240
-        configurations=",".join(configuration.name for configuration in parsed),
-    )
+    async with _starting:
+        if await history.find_running(runtime.database, runtime.workspace_id) is not None:
+            raise EvaluationSetError("An evaluation is running already: wait for it or stop it.")
+        run_id = await history.begin_run(
+            runtime.database,
+            runtime.workspace_id,
+            name=golden.SET_NAME if folder is None else folder.resolve().name,  # noqa: ASYNC240
+            configurations=",".join(configuration.name for configuration in parsed),
+        )
     task = asyncio.create_task(_run(runtime, run_id, parsed, folder), name=f"evaluation {run_id}")
     _live[run_id] = task
     task.add_done_callback(lambda _: _live.pop(run_id, None))

@@ -107,6 +107,15 @@ async def test_progress_is_told_and_a_second_run_waits(
     await asyncio.gather(listening, return_exceptions=True)
 
 
+async def test_of_two_that_begin_at_once_one_runs(runtime: Runtime, hanging: asyncio.Event) -> None:
+    begun = await asyncio.gather(
+        *(running.start_run(runtime, "text") for _ in range(2)), return_exceptions=True
+    )
+
+    assert [type(one) for one in begun] == [int, EvaluationSetError]
+    assert len(await history.list_runs(runtime.database, runtime.workspace_id)) == 1
+
+
 async def test_a_run_is_stopped_here_elsewhere_and_at_the_end_of_the_process(
     runtime: Runtime, hanging: asyncio.Event
 ) -> None:
