@@ -221,6 +221,12 @@ async def list_source_types(database: Database, workspace_id: int) -> dict[str, 
 async def count_without_vectors(database: Database, workspace_id: int, model_id: int) -> int:
     """Return how many documents have no vectors of a model, or not all: found by words only."""
     async with database.connection() as connection:
+        # counting takes a look at each document, which the first model's library can do without
+        cursor = await connection.execute(
+            "select 1 from embedding_model where id <> %s", (model_id,)
+        )
+        if await cursor.fetchone() is None:
+            return 0
         cursor = await connection.execute(
             f"select count(*) as n from ({WITHOUT_VECTORS}) d",
             {"workspace_id": workspace_id, "model_id": model_id},
