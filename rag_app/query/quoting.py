@@ -28,13 +28,13 @@ from rag_app.query.terms import (
 
 log = logging.getLogger(__name__)
 
-ANSWERABLE = 1.15
+ANSWERABLE = 1.2
 """Evidence (share of words, similarity and lead) from which on a question is answered."""
 
 ANSWERABLE_ABROAD = 0.7
 """The same where question and passages differ in language, so that words can share little."""
 
-USUAL_LEAD = 0.2
+USUAL_LEAD = 0.25
 """What stands in for the lead in a library too small to have one."""
 
 ANSWERABLE_BY_WORDS = 0.35
