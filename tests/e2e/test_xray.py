@@ -103,15 +103,21 @@ async def test_where_nothing_answers_the_missing_word_and_the_nearest_passages_s
 async def test_documents_of_another_model_are_named_and_prepared_again(
     app: App, page: Page
 ) -> None:
-    def forget() -> None:
+    def become_of_another_model() -> None:
         server = start_server(app.home)  # attaches to the one that runs
         try:
             with psycopg.connect(server.dsn) as connection:
-                connection.execute("delete from embedding")
+                connection.execute(
+                    "insert into embedding_model (name, dimensions, centre, spread) "
+                    "select 'another', dimensions, centre, spread from embedding_model limit 1"
+                )
+                another = "(select id from embedding_model where name = 'another')"
+                connection.execute(f"update embedding set model_id = {another}")
+                connection.execute(f"update snapshot set embedding_model_id = {another}")
         finally:
             server.stop()
 
-    await asyncio.to_thread(forget)
+    await asyncio.to_thread(become_of_another_model)
     await page.goto(f"{app.url}/library/")
     lacking = page.locator("#lacking")
     await expect(lacking).to_contain_text("2 documents were prepared with another model")
