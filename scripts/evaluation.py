@@ -15,7 +15,8 @@ MEASURES = ("recall@1", "recall@5", "recall@10", "mrr@10", "ndcg@10")
 
 HEAD = """# How well retrieval works
 
-Measured with `make eval SETS="FOLDER FOLDER"`, which writes this page; a folder holds one set in
+Measured with `make eval SETS="FOLDER FOLDER"`, which writes this page (`mix` is
+made by benchmarks/mixed_set.py of the first three); a folder holds one set in
 BEIR form (`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv`). Figures in percent, each question
 through the code that answers on the page, without a language model; in brackets the 95 % interval
 of a bootstrap over the questions. "Without hits" counts questions that found nothing at all. Below
