@@ -23,6 +23,7 @@ from typing import Any
 
 from rag_app.errors import IngestionError, NotFoundError, RagAppError
 from rag_app.lexemes import read_lexeme
+from rag_app.marks import TIMED_SOURCE_TYPES
 from rag_app.query.syntax import clean_question
 from rag_app.settings import Settings, load_settings
 
@@ -355,7 +356,7 @@ async def show_document(settings: Settings, parsed: argparse.Namespace) -> int:
             {"second": line.second, "text": line.text}
             for line in evidence.transcript_lines(version.content, 0, 0)
         ]
-        if document.source_type == "youtube"
+        if document.source_type in TIMED_SOURCE_TYPES
         else [],
         "content": version.content,
         "warnings": list(document.warnings),
@@ -721,11 +722,10 @@ def _language(text: str) -> str:
 
 
 def _source_type(text: str) -> str:
-    from rag_app.ingestion.sources import SOURCES, youtube
+    from rag_app.ingestion.sources import SOURCE_TYPES
 
-    known = sorted(source.SOURCE_TYPE for source in (*SOURCES, youtube))
-    if text not in known:
-        raise argparse.ArgumentTypeError(f"there are {', '.join(known)}, not {text}")
+    if text not in SOURCE_TYPES:
+        raise argparse.ArgumentTypeError(f"there are {', '.join(SOURCE_TYPES)}, not {text}")
     return text
 
 

@@ -5,6 +5,10 @@ from collections.abc import Iterator
 
 PAGE_BREAK = "\f"
 
+# which marks place what a document says; without either it is its headings
+PAGED_SOURCE_TYPES = frozenset({"pdf", "slides"})
+TIMED_SOURCE_TYPES = frozenset({"youtube", "subtitles"})
+
 TIME = r"\[\d{2,3}:[0-5]\d:[0-5]\d\]"
 """A time as a mark writes it; one only where it opens a line and a space follows."""
 

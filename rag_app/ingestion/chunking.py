@@ -4,8 +4,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_app.ingestion.content import PAGED_SOURCE_TYPES, TIMED_SOURCE_TYPES, LocatorIndex
-from rag_app.marks import PAGE_BREAK, TIME_MARK, find_headings, find_time_marks
+from rag_app.ingestion.content import LocatorIndex
+from rag_app.marks import (
+    PAGE_BREAK,
+    PAGED_SOURCE_TYPES,
+    TIME_MARK,
+    TIMED_SOURCE_TYPES,
+    find_headings,
+    find_time_marks,
+)
 from rag_app.sentences import split_sentences
 
 CountTokens = Callable[[str], int]

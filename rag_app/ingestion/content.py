@@ -13,10 +13,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from rag_app.marks import PAGE_BREAK, TIME_MARK, find_headings, find_time_marks
-
-PAGED_SOURCE_TYPES = frozenset({"pdf", "office"})
-TIMED_SOURCE_TYPES = frozenset({"youtube"})
+from rag_app.marks import (
+    PAGE_BREAK,
+    PAGED_SOURCE_TYPES,
+    TIME_MARK,
+    TIMED_SOURCE_TYPES,
+    find_headings,
+    find_time_marks,
+)
 
 _LINE_ENDS = re.compile("\r\n|[\r\f\v\x85\u2028]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f\ufeff]")
@@ -30,7 +34,8 @@ class Extracted:
 
     `extraction` tells how it went: for paged sources `pages` holds one of "text", "empty",
     "garbled" and "failed" a page, and `page_labels` the printed number where it differs.
-    `original` is the file behind a web address, when there is one worth keeping to show.
+    `original` is the file behind a web address, when there is one worth keeping to show, and
+    `original_suffix` what its name ends in.
     """
 
     title: str
@@ -42,6 +47,7 @@ class Extracted:
     warnings: tuple[str, ...] = ()
     extraction: Mapping[str, object] = field(default_factory=dict)
     original: bytes | None = field(default=None, repr=False)
+    original_suffix: str = ""
 
 
 @dataclass(frozen=True)

@@ -187,8 +187,9 @@ def _content_hash(document: Mapping[str, Any], extracted: Extracted) -> str:
 async def _file_key(
     ingestion: Ingestion, document: Mapping[str, Any], extracted: Extracted
 ) -> str | None:
-    """Return the key of the file to show; a PDF behind a web address is kept like an upload."""
+    """Return the key of the file to show; a file behind a web address is kept like an upload."""
     if document["file_key"] or extracted.original is None:
         return document["file_key"]
-    suffix = ".pdf" if extracted.source_type == "pdf" else ".txt"
-    return await asyncio.to_thread(ingestion.files.put_bytes, extracted.original, suffix)
+    return await asyncio.to_thread(
+        ingestion.files.put_bytes, extracted.original, extracted.original_suffix or ".txt"
+    )

@@ -1,9 +1,10 @@
 """What a source is asked to extract."""
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from rag_app.ingestion.fetching import Fetched
 from rag_app.settings import Settings
@@ -48,6 +49,12 @@ class ExtractRequest:
             return b""
         with self.path.open("rb") as file:
             return file.read(_HEAD_BYTES)
+
+    def open(self) -> IO[bytes]:
+        """Open the bytes, for kinds that tell themselves by more than their first."""
+        if self.fetched is not None:
+            return io.BytesIO(self.fetched.body)
+        return self.path.open("rb") if self.path else io.BytesIO()
 
     def read(self) -> bytes:
         """Return all bytes."""

@@ -7,7 +7,7 @@ from typing import Any
 from rag_app.database.session import Database
 from rag_app.errors import NotFoundError
 from rag_app.library.links import passage_link
-from rag_app.marks import find_time_marks, heading_at
+from rag_app.marks import TIMED_SOURCE_TYPES, find_time_marks, heading_at
 
 AROUND_CHARACTERS = 1500
 
@@ -131,7 +131,9 @@ def build_evidence(version: Version, start: int, end: int) -> Evidence:
     paged = version.page_count is not None
     page = content.count("\f", 0, start) + 1 if paged else None
     first, last = _surroundings(content, start, end)
-    lines = transcript_lines(content, start, end) if version.source_type == "youtube" else ()
+    lines = (
+        transcript_lines(content, start, end) if version.source_type in TIMED_SOURCE_TYPES else ()
+    )
     second = _second_at(content, start) if lines else None
     labels = version.extraction.get("page_labels") or []
     return Evidence(

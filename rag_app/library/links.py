@@ -16,11 +16,13 @@ def passage_link(
     text: str,
 ) -> str:
     """Return what the person can open: our page for files, the live page or video otherwise."""
-    if source_type == "web":
+    if source_type == "web" and uri.startswith(("http://", "https://")):
         return text_fragment_link(uri, text)
     if source_type == "youtube" and second is not None:
         return f"{uri}&t={second}s"  # the address of a video always has a query
-    place = f"page={page}" if page is not None else f"start={start}"
+    place = f"start={start}"
+    if page is not None or second is not None:
+        place = f"page={page}" if page is not None else f"second={second}"
     return f"/documents/{document_id}?{place}"
 
 

@@ -3,18 +3,43 @@
 import asyncio
 import tempfile
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
+from types import ModuleType
 
 from rag_app.errors import UnsupportedSourceError
 from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.fetching import Fetched, fetch
+from rag_app.ingestion.formats import NAMES
 from rag_app.ingestion.request import ExtractRequest
-from rag_app.ingestion.sources import markdown, pdf, web, youtube
+from rag_app.ingestion.sources import (
+    csv_table,
+    docx,
+    epub,
+    markdown,
+    opendocument,
+    pdf,
+    pptx,
+    rtf,
+    spreadsheet,
+    subtitles,
+    unreadable,
+    web,
+    youtube,
+)
 
-__all__ = ["SOURCES", "ExtractRequest", "extract"]
+__all__ = ["SOURCES", "SOURCE_TYPES", "ExtractRequest", "extract"]
 
-SOURCES = (pdf, web, markdown)
+SOURCES = (
+    *(pdf, docx, pptx, spreadsheet, opendocument, epub, rtf, unreadable),
+    *(web, subtitles, csv_table, markdown),
+)
 """Specific before general, each picked by what the document holds."""
+
+SOURCE_TYPES = tuple(
+    sorted({source.SOURCE_TYPE for source in (*SOURCES, youtube) if source.SOURCE_TYPE})
+)
+
+_FROM_FILES = frozenset({pdf, docx, pptx, spreadsheet, opendocument, epub, rtf})
 
 
 async def extract(request: ExtractRequest) -> Extracted:
@@ -29,20 +54,22 @@ async def extract(request: ExtractRequest) -> Extracted:
         request = replace(request, fetched=fetched, name=request.name or request.uri)
     for source in SOURCES:
         if source.accepts(request):
-            if source is pdf and request.fetched is not None:
-                return await _downloaded_pdf(request, request.fetched)
+            if source in _FROM_FILES and request.fetched is not None:
+                return await _downloaded(source, request, request.fetched)
             return await source.extract(request)
     raise UnsupportedSourceError(
         f'"{request.label}" is no kind of document Pincite can read: '
-        "add PDF, Markdown, plain text, a web page or a YouTube video."
+        f"add {', '.join(NAMES)}, a web page or a YouTube video."
     )
 
 
-async def _downloaded_pdf(request: ExtractRequest, fetched: Fetched) -> Extracted:
-    """Extract a PDF from the web, and keep the file so that its pages can be shown."""
+async def _downloaded(source: ModuleType, request: ExtractRequest, fetched: Fetched) -> Extracted:
+    """Extract a file from the web, and keep it so that it can be shown."""
+    # the last part of the address names the file better than our own name for it
+    name = fetched.url.partition("?")[0]
     with tempfile.TemporaryDirectory(prefix="pincite-") as folder:
-        path = Path(folder) / "download.pdf"
+        path = Path(folder) / "download"
         await asyncio.to_thread(path.write_bytes, fetched.body)
-        # the last part of the address names the file better than our own name for it
-        local = replace(request, path=path, name=fetched.url.partition("?")[0])
-        return replace(await pdf.extract(local), original=fetched.body)
+        extracted: Extracted = await source.extract(replace(request, path=path, name=name))
+    suffix = ".pdf" if source is pdf else PurePath(name).suffix.lower()
+    return replace(extracted, original=fetched.body, original_suffix=suffix)
