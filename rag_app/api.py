@@ -234,6 +234,8 @@ async def page_marks(
     start, end = max(start, first), min(end, last)
     if start >= end:
         return {"boxes": []}
+    if (lines := evidence.recognised_lines(version, page)) is not None:
+        return {"boxes": evidence.boxes_on_lines(lines, start - first, end - first)}
     boxes = await _draw(
         _pages.mark_boxes,
         await _path(runtime, version),

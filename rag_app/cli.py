@@ -14,6 +14,7 @@ import os
 import re
 import signal
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -342,6 +343,7 @@ async def show_document(settings: Settings, parsed: argparse.Namespace) -> int:
         document = await documents.get_document(*arguments)
         version = await evidence.newest_version(*arguments)
     states = version.extraction.get("pages") or []
+    reasons = version.extraction.get("reasons") or {}
     pages = version.content.split("\f") if version.page_count is not None else []
     result = {
         "document_id": document.id,
@@ -349,9 +351,17 @@ async def show_document(settings: Settings, parsed: argparse.Namespace) -> int:
         "source_type": document.source_type,
         "language": version.language,
         "pages": [
-            {"page": number, "text": text, "state": _state(states, number, text)}
+            {
+                "page": number,
+                "text": text,
+                "state": _state(states, number, text),
+                "reason": reasons.get(str(number)),
+            }
             for number, text in enumerate(pages, start=1)
         ],
+        "coverage": Counter(
+            _state(states, number, text) for number, text in enumerate(pages, start=1)
+        ),
         "times": [
             {"second": line.second, "text": line.text}
             for line in evidence.transcript_lines(version.content, 0, 0)

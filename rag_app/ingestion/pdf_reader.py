@@ -22,6 +22,9 @@ Box = tuple[float, float, float, float]
 _GRID = 20_000  # device units that boxes are measured in; fine enough for any page
 _PAGES_BETWEEN_REOPENING = 200  # PDFium keeps fonts and objects of pages it has closed
 _LARGEST_WIDTH = 4000
+_POINTS_AN_INCH = 72
+_LITTLE_TEXT = 300  # signs; below it a page may be a scan with no more than a stamp of text
+_OBJECTS_LOOKED_AT = 3000
 _MISSING_FORGIVEN = 1000  # in all; what a page tree claims beyond is taken for a lie
 
 
@@ -60,6 +63,20 @@ def show_page(request: Mapping[str, Any]) -> Iterator[Answer]:
             else:
                 boxes = _boxes(page, request["quote"], request["before"])
                 yield {"boxes": boxes}, b""
+
+
+def render_gray(path: str, number: int, dots_an_inch: int) -> tuple[bytes, int, int]:
+    """Return a page as a gray image (PGM), its width and its height in dots."""
+    with closing(_open(path)) as document, closing(_page(document, number)) as page:
+        longest = max(*page.get_size(), 1)
+        scale = min(dots_an_inch / _POINTS_AN_INCH, 2 * _LARGEST_WIDTH / longest)
+        bitmap = page.render(
+            scale=scale, may_draw_forms=True, force_bitmap_format=pdfium.FPDFBitmap_Gray
+        )
+        width, height, stride = bitmap.width, bitmap.height, bitmap.stride
+        pixels = bytes(bitmap.buffer)
+    rows = b"".join(pixels[start : start + width] for start in range(0, height * stride, stride))
+    return b"P5\n%d %d\n255\n" % (width, height) + rows, width, height
 
 
 def _open(path: str) -> pypdfium2.PdfDocument:
@@ -102,9 +119,29 @@ def _page_text(document: pypdfium2.PdfDocument, place: int) -> Answer:
     try:
         with closing(document[place]) as page, closing(page.get_textpage()) as text_page:
             text = text_page.get_text_range()
+            header: dict[str, Any] = {"page": place + 1}
+            if len(text) < _LITTLE_TEXT:
+                header["pictured"], header["paths"] = _drawn(page)
     except pypdfium2.PdfiumError as error:
         return {"page": place + 1, "failure": str(error)}, b""
-    return {"page": place + 1}, text.encode("utf-8", "replace")
+    return header, text.encode("utf-8", "replace")
+
+
+def _drawn(page: pypdfium2.PdfPage) -> tuple[float, int]:
+    """Return how much of a page pictures cover, as a fraction, and how many paths it has."""
+    width, height = page.get_size()
+    covered, paths = 0.0, 0
+    for number, drawn in enumerate(page.get_objects(max_depth=3)):
+        if number == _OBJECTS_LOOKED_AT:
+            break
+        if drawn.type == pdfium.FPDF_PAGEOBJ_PATH:
+            paths += 1
+        elif drawn.type == pdfium.FPDF_PAGEOBJ_IMAGE:
+            left, bottom, right, top = drawn.get_bounds()
+            wide = min(right, width) - max(left, 0)
+            high = min(top, height) - max(bottom, 0)
+            covered += max(0.0, wide) * max(0.0, high)
+    return min(1.0, covered / max(1.0, width * height)), paths
 
 
 def _png(page: pypdfium2.PdfPage, width: int) -> bytes:

@@ -1,6 +1,6 @@
 """The place behind a citation: the words around a quote, its page, its second."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -190,6 +190,26 @@ def page_span(content: str, page: int) -> tuple[int, int]:
         first = border + 1
     last = content.find("\f", first)
     return first, len(content) if last < 0 else last
+
+
+def recognised_lines(version: Version, page: int) -> Sequence[Sequence[float]] | None:
+    """Return where the lines of a scanned page stand, None for a page that is text.
+
+    A line is its start and end in the page's text, then left, top, right and bottom in fractions
+    of the page.
+    """
+    return (version.extraction.get("ocr_lines") or {}).get(str(page))
+
+
+def boxes_on_lines(lines: Sequence[Sequence[float]], start: int, end: int) -> list[list[float]]:
+    """Return a box a line for `start:end` of a page's text, cut as if all signs were as wide."""
+    boxes = []
+    for first, last, left, top, right, bottom in lines:
+        begin, stop = max(start, first), min(end, last)
+        if begin < stop:
+            sign = (right - left) / (last - first)
+            boxes.append([left + sign * (begin - first), top, left + sign * (stop - first), bottom])
+    return boxes
 
 
 def second_offset(content: str, second: int) -> int:

@@ -4,7 +4,7 @@ import asyncio
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from rag_app.errors import EmptyContentError, IngestionError
 from rag_app.ingestion.broken_text import is_garbled
 from rag_app.ingestion.content import Extracted, clean
+from rag_app.ingestion.ocr import RecognisedPage, installed_languages, recognise
 from rag_app.ingestion.request import ExtractRequest
 from rag_app.ingestion.sandbox import Child, ChildDiedError
 from rag_app.marks import PAGE_BREAK
@@ -19,10 +20,31 @@ from rag_app.marks import PAGE_BREAK
 SOURCE_TYPE = "pdf"
 
 _READER = "rag_app.ingestion.pdf_reader:read_text"
+_SECOND_READER = "rag_app.ingestion.second_reader:read_again"
 _MEMORY_BYTES = 1 << 30
 _SECONDS_A_PAGE = 60
 _CRASHES_FORGIVEN = 10  # two a page; a file that does worse is not worth more children
 _PAGES_BETWEEN_REPORTS = 20
+
+_LITTLE_TEXT = 200  # signs; a page with fewer may be a scan with a stamp on it
+_SCAN_SHARE = 0.5  # of the page, that pictures cover on such a one
+_PICTURE_SHARE = 0.04  # below it a picture is a logo
+_MANY_PATHS = 100
+_CONFIDENT = 70  # of 100
+_REASONS = {
+    "empty": "holds no text",
+    "garbled": "its fonts do not tell which letters they show",
+}
+_UNRECOGNISED = "a scan, and tesseract is not installed"
+_NO_TESSERACT = (
+    "Pages that are scans: {}. To have their words recognised, install tesseract (Debian, Ubuntu: "
+    "`apt install tesseract-ocr tesseract-ocr-deu`; Mac: `brew install tesseract tesseract-lang`), "
+    "then remove the document and add it again."
+)
+_NO_LANGUAGE = (
+    "Tesseract lacks the language of this document: install it (Debian, Ubuntu: "
+    "`apt install tesseract-ocr-{}`), then remove the document and add it again."
+)
 
 _HYPHEN = re.compile("[\u0002\ufffe\u00ad][ \t]*\n?")
 _TRAILING_SPACE = re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE)
@@ -43,12 +65,26 @@ class _Reading:
     labels: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
     states: list[str] = field(default_factory=list)
+    reasons: dict[int, str] = field(default_factory=dict)  # why a page is not plain text
+    scans: list[int] = field(default_factory=list)  # pages that show more than their text says
+    recognised: dict[int, RecognisedPage] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     crashes: int = 0
     suspect: int = 0  # the page at which the reader stopped last
 
-    def add(self, text: str, state: str) -> None:
+    def add(self, text: str, state: str, reason: str = "") -> None:
         self.pages.append(text)
         self.states.append(state)
+        if reason:
+            self.reasons[len(self.pages)] = reason
+
+    def change(self, page: int, text: str, state: str, reason: str) -> None:
+        self.pages[page - 1], self.states[page - 1] = text, state
+        self.reasons[page] = reason
+
+    def numbers(self, state: str) -> list[int]:
+        """The pages of a state, counted from 1."""
+        return [number for number, found in enumerate(self.states, 1) if found == state]
 
 
 def accepts(request: ExtractRequest) -> bool:
@@ -66,11 +102,68 @@ async def extract(request: ExtractRequest) -> Extracted:
             loop.call_soon_threadsafe(request.on_progress, done, in_all)
 
     try:
-        reading = await asyncio.to_thread(_read, request.path, request.label, report, stop)
+        reading = await asyncio.to_thread(_read_whole, request, report, stop)
     except asyncio.CancelledError:
         stop.set()
         raise
     return _extracted(request, reading)
+
+
+def _read_whole(request: ExtractRequest, report: Report, stop: threading.Event) -> _Reading:
+    reading = _read(request.path, request.label, report, stop)
+    assert request.path is not None
+    _read_again(reading, request.path, stop)
+    _recognise(reading, request.path, report, stop)
+    return reading
+
+
+def _read_again(reading: _Reading, path: Path, stop: threading.Event) -> None:
+    """Give pages with undecodable text to the second reader; keep what passes the same rule."""
+    pages = reading.numbers("garbled")
+    if not pages:
+        return
+    try:
+        with Child(_SECOND_READER, memory_bytes=_MEMORY_BYTES, seconds=_SECONDS_A_PAGE) as child:
+            for header, payload in child.stream({"path": str(path), "pages": pages}, stop=stop):
+                text, state = _page(payload.decode("utf-8", "replace"))
+                if state == "text":
+                    reading.change(int(header["page"]), text, state, "read by the second reader")
+    except IngestionError:
+        if stop.is_set():
+            raise  # else those pages stay as they were, for recognition
+
+
+def _recognise(reading: _Reading, path: Path, report: Report, stop: threading.Event) -> None:
+    """Recognise the words of scans, and of pages whose text no reader could decode."""
+    pages = sorted({*reading.scans, *reading.numbers("garbled")})
+    if not pages:
+        return
+    if not installed_languages():
+        for page in set(pages) & set(reading.numbers("empty")):
+            reading.reasons[page] = _UNRECOGNISED
+        reading.notes.append(_NO_TESSERACT.format(_ranges(pages)))
+        return
+    others = " ".join(text for text in reading.pages if len(text) > _LITTLE_TEXT)
+    found = recognise(
+        path, pages, other_text=others, stop=stop, report=lambda done: report(done, len(pages))
+    )
+    for page, result in found.pages.items():
+        _keep(reading, page, result, "+".join(found.languages))
+    if found.missing_language:
+        reading.notes.append(_NO_LANGUAGE.format(found.missing_language.replace("_", "-")))
+
+
+def _keep(reading: _Reading, page: int, result: RecognisedPage, languages: str) -> None:
+    before = reading.pages[page - 1]
+    if len(result.text) > 2 * len(before):
+        reason = f"recognised ({languages}), {result.confidence} % sure"
+        reading.change(page, result.text, "ocr", reason)
+        reading.recognised[page] = result
+    elif not before:
+        why = result.failure or "nothing on it could be recognised as words"
+        reading.reasons[page] = (
+            f"{reading.reasons[page]}; {why}" if page in reading.reasons else why
+        )
 
 
 def _read(path: Path | None, label: str, report: Report, stop: threading.Event) -> _Reading:
@@ -95,7 +188,7 @@ def _read(path: Path | None, label: str, report: Report, stop: threading.Event) 
                     f'Could not read "{label}": the reader stopped at page {page}. '
                     "Save the file anew with another program and add that."
                 ) from error
-            reading.add("", "failed")
+            reading.add("", "failed", "its reader crashed on it, or took too much memory or time")
         except IngestionError as error:
             raise type(error)(f'Could not read "{label}": {error}') from error
         if not reading.page_count:
@@ -110,12 +203,24 @@ def _take(reading: _Reading, header: dict[str, Any], payload: bytes, report: Rep
         reading.labels = [str(label) for label in header["labels"]]
         return
     if "failure" in header:
-        reading.add("", "failed")
+        reading.add("", "failed", str(header["failure"]))
     else:
-        reading.add(*_page(payload.decode("utf-8", "replace")))
+        text, state = _page(payload.decode("utf-8", "replace"))
+        reading.add(text, state, _REASONS.get(state, ""))
+        if _is_scan(header, text, state):
+            reading.scans.append(len(reading.pages))
     done = len(reading.pages)
     if done % _PAGES_BETWEEN_REPORTS == 0 or done == reading.page_count:
         report(done, reading.page_count)
+
+
+def _is_scan(header: Mapping[str, Any], text: str, state: str) -> bool:
+    """Tell whether a page shows words that its text does not hold."""
+    pictured, paths = float(header.get("pictured", 0)), int(header.get("paths", 0))
+    if state == "empty":
+        # outlines of letters are paths
+        return pictured > _PICTURE_SHARE or paths > _MANY_PATHS
+    return state == "text" and len(text) < _LITTLE_TEXT and pictured > _SCAN_SHARE
 
 
 def _page(raw: str) -> tuple[str, str]:
@@ -149,13 +254,23 @@ def _hyphen(text: str, match: re.Match[str]) -> str:
 
 
 def _extracted(request: ExtractRequest, reading: _Reading) -> Extracted:
-    if "text" not in reading.states:
+    if not {"text", "ocr"} & set(reading.states):
         raise EmptyContentError(f'Could not read "{request.label}": {_why_empty(reading)}')
     # after cleaning no page holds a form feed of its own, so pages and form feeds agree
     content = PAGE_BREAK.join(reading.pages)
     extraction: dict[str, object] = {"pages": reading.states}
     if any(label and label != str(place) for place, label in enumerate(reading.labels, 1)):
         extraction["page_labels"] = reading.labels
+    if reading.reasons:
+        extraction["reasons"] = {str(page): text for page, text in sorted(reading.reasons.items())}
+    if reading.recognised:
+        extraction["ocr_lines"] = {
+            str(page): [
+                [line.start, line.end, *(round(edge, 4) for edge in line.box)]
+                for line in result.lines
+            ]
+            for page, result in reading.recognised.items()
+        }
     return Extracted(
         title=_title(reading.title, request),
         content=content,
@@ -173,6 +288,8 @@ def _why_empty(reading: _Reading) -> str:
             if reading.claimed
             else "it has no pages."
         )
+    if reading.notes:
+        return f"it holds no text. {reading.notes[0]}"
     if "garbled" in reading.states:
         return (
             "its fonts do not tell which letters they show. "
@@ -186,15 +303,24 @@ def _why_empty(reading: _Reading) -> str:
 
 
 def _warnings(reading: _Reading) -> Iterable[str]:
+    yield from reading.notes
     texts = {
         "empty": "hold no text, only pictures or nothing",
         "garbled": "hold text that cannot be decoded",
         "failed": "could not be read",
     }
     for state, text in texts.items():
-        pages = [number for number, found in enumerate(reading.states, 1) if found == state]
+        # what the note on tesseract names already is not said twice
+        pages = [
+            page for page in reading.numbers(state) if reading.reasons.get(page) != _UNRECOGNISED
+        ]
         if pages:
             yield f"Pages that {text}: {_ranges(pages)}."
+    if recognised := reading.numbers("ocr"):
+        yield f"Scanned pages, whose words were recognised: {_ranges(recognised)}."
+    doubtful = [page for page, found in reading.recognised.items() if found.confidence < _CONFIDENT]
+    if doubtful:
+        yield f"Recognised with doubt, so check before you quote: {_ranges(sorted(doubtful))}."
     if reading.claimed > reading.page_count:
         yield (
             f"The file says it has {reading.claimed} pages, but none was found after page "
