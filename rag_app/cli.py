@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from rag_app.errors import IngestionError, NotFoundError, RagAppError
+from rag_app.ingestion.formats import NAMES
 from rag_app.lexemes import read_lexeme
 from rag_app.marks import TIMED_SOURCE_TYPES
 from rag_app.query.syntax import clean_question
@@ -77,6 +78,7 @@ def build_parser() -> argparse.ArgumentParser:
     worker.set_defaults(run=lambda settings, _: asyncio.run(work(settings)))
 
     add = _command(commands, "add", "add files, folders, web pages and videos", add_sources)
+    add.epilog = f"Files: {', '.join(NAMES)}. {add.epilog or ''}"
     add.add_argument("sources", nargs="+", type=_source, metavar="SOURCE")
     add.add_argument("--no-wait", action="store_true", help="return as soon as all are queued")
 
@@ -667,7 +669,8 @@ def _state(states: Sequence[str], page: int, text: str) -> str:
 def _place(passage: Mapping[str, Any]) -> str:
     title, heading, second = passage["title"], passage["heading"], passage["second"]
     if passage["page"] is not None:
-        return f"p. {passage['page']}, {title}"
+        unit = "slide" if passage["source_type"] == "slides" else "p."
+        return f"{unit} {passage['page']}, {title}"
     if second is not None:
         return f"{second // 60:02d}:{second % 60:02d}, {title}"
     return f"{title}, {heading}" if heading and heading != title else title

@@ -37,7 +37,7 @@ class Reading:
 async def read_parts(request: ExtractRequest, task: str) -> Reading:
     """Run a reader on the request's file.
 
-    Raises IngestionError, also when the file needs more memory or time than one document may take.
+    Raises IngestionError, also when the reader crashes or needs too much memory or time.
     """
     loop = asyncio.get_running_loop()
     stop = threading.Event()
@@ -68,8 +68,8 @@ async def read_parts(request: ExtractRequest, task: str) -> Reading:
         raise
     except ChildDiedError as error:
         raise IngestionError(
-            f'Could not read "{request.label}": it takes more memory or time than one document '
-            "may. Divide it, or save it anew with the program that wrote it, and add that."
+            f'Could not read "{request.label}": its reader stopped. It is damaged, or takes more '
+            "memory or time than one document may: save it anew, or in parts, and add that."
         ) from error
     except IngestionError as error:
         raise type(error)(f'Could not read "{request.label}": {error}') from error

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rag_app import cli
+from rag_app.ingestion.sources import SOURCE_TYPES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -68,7 +69,8 @@ def test_a_kind_of_source_that_is_none_is_answered_with_those_there_are(
     with pytest.raises(SystemExit):
         cli.main(["search", "a", "--source-type", "bogus"])
 
-    assert "there are markdown, pdf, web, youtube, not bogus" in capsys.readouterr().err
+    kinds = ", ".join(SOURCE_TYPES)
+    assert f"there are {kinds}, not bogus" in capsys.readouterr().err
 
 
 def test_what_is_asked_for_is_read_whole() -> None:

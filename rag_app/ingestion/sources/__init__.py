@@ -52,15 +52,21 @@ async def extract(request: ExtractRequest) -> Extracted:
             return await youtube.extract(request)
         fetched = await fetch(request.uri, request.settings.allowed_addresses)
         request = replace(request, fetched=fetched, name=request.name or request.uri)
-    for source in SOURCES:
-        if source.accepts(request):
-            if source in _FROM_FILES and request.fetched is not None:
-                return await _downloaded(source, request, request.fetched)
-            return await source.extract(request)
-    raise UnsupportedSourceError(
-        f'"{request.label}" is no kind of document Pincite can read: '
-        f"add {', '.join(NAMES)}, a web page or a YouTube video."
-    )
+    # in a thread, since a package may hold many thousand names to look through
+    source = await asyncio.to_thread(_find_source, request)
+    if source is None:
+        raise UnsupportedSourceError(
+            f'"{request.label}" is no kind of document Pincite can read: '
+            f"add {', '.join(NAMES)}, a web page or a YouTube video."
+        )
+    if source in _FROM_FILES and request.fetched is not None:
+        return await _downloaded(source, request, request.fetched)
+    extracted: Extracted = await source.extract(request)
+    return extracted
+
+
+def _find_source(request: ExtractRequest) -> ModuleType | None:
+    return next((source for source in SOURCES if source.accepts(request)), None)
 
 
 async def _downloaded(source: ModuleType, request: ExtractRequest, fetched: Fetched) -> Extracted:

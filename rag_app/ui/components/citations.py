@@ -12,9 +12,13 @@ CARDS_SHOWN = 6
 ICONS = (
     ("pdf", "file-text"),
     ("markdown", "notebook-text"),
-    ("office", "file-spreadsheet"),
+    ("office", "file-type"),
+    ("slides", "presentation"),
+    ("spreadsheet", "file-spreadsheet"),
+    ("ebook", "book-open"),
     ("web", "globe"),
     ("youtube", "circle-play"),
+    ("subtitles", "captions"),
 )
 
 

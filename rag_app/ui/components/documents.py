@@ -2,6 +2,7 @@
 
 import reflex as rx
 
+from rag_app.ingestion.formats import NAMES, SUFFIXES
 from rag_app.ui.components.citations import kind_icon
 from rag_app.ui.components.local import DropZone
 from rag_app.ui.components.navigation import icon_button, plain_link
@@ -18,7 +19,7 @@ def add_documents() -> rx.Component:
                 "title": words("drop_title"),
                 "titleTouch": words("add_files"),
                 "now": words("drop_now"),
-                "kinds": words("drop_kinds"),
+                "kinds": ", ".join(NAMES),
                 "files": words("choose_files"),
                 "folder": words("choose_folder"),
                 "uploads": words("uploads"),
@@ -27,7 +28,8 @@ def add_documents() -> rx.Component:
                 "lost": words("upload_lost"),
                 "again": words("try_again"),
                 "cancel": words("cancel_upload"),
-            }
+            },
+            accept=",".join(SUFFIXES),
         ),
         rx.el.form(
             rx.el.label(words("url"), html_for="url"),

@@ -43,7 +43,7 @@ function send(file, onProgress) {
 const size = (bytes) =>
   bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-export function DropZone({ labels }) {
+export function DropZone({ accept, labels }) {
   const [uploads, setUploads] = useState([]);
   const [isOver, setOver] = useState(false);
   const queue = useRef([]);
@@ -149,7 +149,7 @@ export function DropZone({ labels }) {
         <label className="button">
           <FileUp size={16} aria-hidden="true" />
           {labels.files}
-          <input type="file" multiple className="visually-hidden" onChange={choose} />
+          <input type="file" multiple accept={accept} className="visually-hidden" onChange={choose} />
         </label>
         <label className="button folder-choice">
           <FolderUp size={16} aria-hidden="true" />

@@ -106,11 +106,12 @@ class Video(rx.Component):
 
 
 class DropZone(rx.Component):
-    """Where files and folders are dropped, with the progress of each."""
+    """Where files and folders are dropped, with the progress of each; `accept` is only offered."""
 
     library = _library("drop_zone.jsx")
     tag = "DropZone"
     lib_dependencies: list[str] = ICONS
+    accept: rx.Var[str]
     labels: rx.Var[dict]
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 from rag_app.library.evidence import Evidence, TranscriptLine
+from rag_app.marks import TIMED_SOURCE_TYPES
 from rag_app.ui.state.views import Place, clock, document_href, other_heading, source_place
 
 LINES_AROUND = 60
@@ -52,7 +53,8 @@ class EvidenceView:
 def evidence_view(evidence: Evidence, language: str, *, is_whole: bool = False) -> EvidenceView:
     """Return an opened place; `is_whole` keeps every line of a transcript."""
     is_link = evidence.uri.startswith(("http://", "https://"))
-    kind = {"youtube": "video", "web": "web"}.get(evidence.source_type, "text")
+    kind = "video" if evidence.source_type in TIMED_SOURCE_TYPES else "text"
+    kind = "web" if evidence.source_type == "web" else kind
     if evidence.source_type == "pdf" and evidence.page is not None:
         kind = "page"
     heading = other_heading(evidence.heading, evidence.title)
@@ -66,6 +68,7 @@ def evidence_view(evidence: Evidence, language: str, *, is_whole: bool = False) 
             second=evidence.second,
             heading=heading,
             uri=evidence.uri,
+            source_type=evidence.source_type,
         ),
         href=document_href(
             evidence.document_id,
@@ -86,7 +89,7 @@ def evidence_view(evidence: Evidence, language: str, *, is_whole: bool = False) 
         link=evidence.link if is_link else "",
         host=(urlsplit(evidence.uri).hostname or "") if is_link else "",
         file_href="" if is_link else f"/api/versions/{evidence.version_id}/file",
-        video_id=_video_id(evidence.uri) if kind == "video" else "",
+        video_id=_video_id(evidence.uri) if kind == "video" and is_link else "",
         second=second,
         time=clock(second),
         lines=_lines(evidence.lines, second, is_whole=is_whole),

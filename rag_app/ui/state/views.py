@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from rag_app.ingestion.formats import guess_source_type
 from rag_app.library.conversations import ConversationSummary, TurnRecord
 from rag_app.library.documents import DocumentSummary
 from rag_app.marks import heading_at
@@ -109,13 +110,19 @@ def shorten(text: str, limit: int) -> str:
 
 
 def source_place(
-    language: str, *, page: int | None, second: int | None, heading: str | None, uri: str
+    language: str,
+    *,
+    page: int | None,
+    second: int | None,
+    heading: str | None,
+    uri: str,
+    source_type: str,
 ) -> str:
     """Name a place in a few signs: p. 12, 03:41, the host of a page, the heading of a note."""
     if second is not None:
         return clock(second)
     if page is not None:
-        return say("page", language, page=page)
+        return say("slide" if source_type == "slides" else "page", language, page=page)
     host = urlsplit(uri).hostname if uri.startswith(("http://", "https://")) else None
     return host.removeprefix("www.") if host else shorten(heading or "", LONGEST_HEADING)
 
@@ -167,6 +174,7 @@ def _place(
             second=at["second"],
             heading=other_heading(_heading(passage, at["start"]), passage["title"]),
             uri=passage["uri"],
+            source_type=passage["source_type"],
         ),
         title=passage["title"],
         kind=passage["source_type"],
@@ -255,12 +263,13 @@ def conversation_view(conversation: ConversationSummary) -> ConversationView:
 def document_view(document: DocumentSummary, language: str) -> DocumentView:
     """Return a document as the list shows it."""
     is_url = document.uri.startswith(("http://", "https://"))
-    kind = document.source_type or ("web" if is_url else _kind_of_name(document.title))
+    kind = document.source_type or ("web" if is_url else guess_source_type(document.title))
     facts = [say(f"kind_{kind}", language)] if f"kind_{kind}" in TEXTS else []
     if document.seconds:
         facts.append(clock(document.seconds))
     elif document.pages:
-        key = "pages_one" if document.pages == 1 else "pages_many"
+        unit = "slides" if kind == "slides" else "pages"
+        key = f"{unit}_one" if document.pages == 1 else f"{unit}_many"
         facts.append(say(key, language, count=document.pages))
     if is_url and (host := urlsplit(document.uri).hostname):
         facts.append(host.removeprefix("www."))
@@ -278,13 +287,6 @@ def document_view(document: DocumentSummary, language: str) -> DocumentView:
         error=error,
         href=f"/documents/{document.id}",
     )
-
-
-def _kind_of_name(name: str) -> str:
-    """Guess what a file is while it waits to be read."""
-    if name.lower().endswith(".pdf"):
-        return "pdf"
-    return "markdown" if name.lower().endswith((".md", ".markdown", ".txt")) else ""
 
 
 def _status_text(document: DocumentSummary, language: str) -> str:

@@ -276,7 +276,14 @@ def first_words(words: str) -> str:
 def spot(place: Place, language: str) -> str:
     """Name a place in a few signs."""
     heading = other_heading(place.heading, place.title)
-    return source_place(language, page=place.page, second=place.second, heading=heading, uri="")
+    return source_place(
+        language,
+        page=place.page,
+        second=place.second,
+        heading=heading,
+        uri="",
+        source_type=place.source_type,
+    )
 
 
 def can_open(place: Place) -> bool:

@@ -77,7 +77,7 @@ def test_reading_on_from_stretch_to_stretch_shows_the_whole_text():
 
 def test_a_stretch_keeps_the_quote_and_draws_a_rule_between_pages():
     start = CONTENT.index("Second")
-    view = evidence_view(build_evidence(version("office"), start, start + 19), "en")
+    view = evidence_view(build_evidence(version("slides"), start, start + 19), "en")
     view = with_stretch(view, CONTENT, 0, len(CONTENT))
 
     assert view.before == "First page.\n\n---\n\n"

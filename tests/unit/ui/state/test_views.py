@@ -110,6 +110,10 @@ def test_a_second_is_shown_as_a_player_shows_it(seconds, shown):
     ("place", "shown"),
     [
         ({"page": 12, "second": None, "heading": "Bees", "uri": "upload:1"}, "S. 12"),
+        (
+            {"page": 3, "second": None, "heading": None, "uri": "x", "source_type": "slides"},
+            "Folie 3",
+        ),
         ({"page": None, "second": 221, "heading": None, "uri": "https://y.org/v"}, "03:41"),
         ({"page": None, "second": None, "heading": "X", "uri": "https://www.a.org/b"}, "a.org"),
         ({"page": None, "second": None, "heading": "Winter", "uri": "upload:1"}, "Winter"),
@@ -117,7 +121,7 @@ def test_a_second_is_shown_as_a_player_shows_it(seconds, shown):
     ],
 )
 def test_a_place_is_named_in_a_few_signs(place, shown):
-    assert shown == source_place("de", **place)
+    assert shown == source_place("de", **{"source_type": "pdf", **place})
 
 
 def test_a_link_to_a_document_names_the_place_and_the_words_to_mark():
