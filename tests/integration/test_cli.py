@@ -11,6 +11,7 @@ import pytest
 
 from rag_app import chat, cli
 from rag_app.errors import ProviderUnavailableError
+from tests.support.library import write_pdf
 
 pytestmark = pytest.mark.integration
 
@@ -76,6 +77,21 @@ def test_a_batch_goes_on_past_what_cannot_be_read(run: Run, tmp_path: Path) -> N
     ]
     assert [row["status"] for row in rows][5:] == ["failed", "failed", "queued", "queued"]
     assert [row["title"] for row in rows][7:] == ["ants.md", "b\ufffdes.m\ufffdd"]
+
+
+def test_each_page_of_a_pdf_says_how_it_was_read(run: Run, tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "bees.pdf", ["A colony has one queen.", "", "Winter is cold."])
+    _, [added] = run("add", str(path))
+
+    shown = run("documents show", str(added["document_id"]))[1]
+
+    assert [(page["page"], page["state"], page["reason"]) for page in shown["pages"]] == [
+        (1, "text", None),
+        (2, "empty", "holds no text"),
+        (3, "text", None),
+    ]
+    assert shown["coverage"] == {"text": 2, "empty": 1}
+    assert shown["warnings"] == added["warnings"]
 
 
 def test_a_document_is_added_found_asked_for_shown_and_removed(run: Run, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import reportlab
 from reportlab.lib.pagesizes import A4
+from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import simpleSplit
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
@@ -36,7 +37,7 @@ def write_pdf(
     title: str = "",
     rotation: int = 0,
     hyphenate: bool = False,
-    password: str | None = None,
+    password: str | StandardEncryption | None = None,
 ) -> Path:
     """Write a PDF with one text a page, lines wrapped; an empty text is a page with a picture.
 

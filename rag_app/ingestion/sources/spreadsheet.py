@@ -1,11 +1,12 @@
 """Spreadsheets (XLSX, XLSB, XLS, ODS): a heading a sheet, a paragraph a row."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rag_app.ingestion.compound_files import Kind, compound_kind
 from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.packages import kind_of
-from rag_app.ingestion.reading import Reading, read_parts, write_document
+from rag_app.ingestion.reading import Reading, name_of, read_parts, write_document
 from rag_app.ingestion.request import ExtractRequest
 
 SOURCE_TYPE = "spreadsheet"
@@ -22,7 +23,9 @@ def accepts(request: ExtractRequest) -> bool:
 async def extract(request: ExtractRequest) -> Extracted:
     """Extract every sheet, hidden ones too; each row names its columns."""
     reading = await read_parts(request, _READER)
-    return write_document(request, reading, SOURCE_TYPE, warnings=tuple(_warnings(reading)))
+    written = write_document(request, reading, SOURCE_TYPE, warnings=tuple(_warnings(reading)))
+    # its first heading is a sheet's, which is "Sheet1" more often than not
+    return replace(written, title=name_of(request))
 
 
 def _warnings(reading: Reading) -> Iterator[str]:

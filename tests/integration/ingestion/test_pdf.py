@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import pypdfium2
 import pytest
+from reportlab.lib import pdfencrypt
 
 from rag_app.errors import (
     EmptyContentError,
@@ -236,6 +237,13 @@ async def test_a_scan_says_that_it_holds_pictures_only(tmp_path: Path) -> None:
 async def test_a_locked_file_says_so(tmp_path: Path) -> None:
     with pytest.raises(IngestionError, match=r'"secret.pdf": it is protected by a password'):
         await extract_pdf(write_pdf(tmp_path / "secret.pdf", [ENGLISH], password="x"))
+
+
+async def test_a_file_that_only_its_owner_may_change_is_read(tmp_path: Path) -> None:
+    locked = pdfencrypt.StandardEncryption("", ownerPassword="x", canCopy=0, canPrint=0)
+    extracted = await extract_pdf(write_pdf(tmp_path / "x.pdf", [ENGLISH], password=locked))
+
+    assert extracted.content.split() == ENGLISH.split()
 
 
 async def test_a_damaged_file_says_so(tmp_path: Path) -> None:

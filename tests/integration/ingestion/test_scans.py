@@ -13,12 +13,17 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfbase import ttfonts
 from reportlab.pdfgen import canvas
 
+from rag_app import chat
 from rag_app.errors import EmptyContentError
 from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.request import ExtractRequest
 from rag_app.ingestion.sandbox import Child
 from rag_app.ingestion.sources import extract
+from rag_app.library import evidence
+from rag_app.query.results import Finished
+from rag_app.runtime import Runtime
 from rag_app.settings import Settings
+from tests.support.ingesting import add_path
 from tests.support.library import write_pdf
 
 pytestmark = pytest.mark.integration
@@ -89,6 +94,24 @@ async def test_the_lines_of_a_scan_are_where_they_stand_on_the_page(tmp_path: Pa
     assert 0.09 < first[2] < 0.11
     assert first[3] < first[5] < second[5] < 0.12
     assert 0.7 < first[4] < 0.95
+
+
+@needs_tesseract
+async def test_a_quote_from_a_scan_is_marked_on_its_picture(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    document = await add_path(runtime, write_scan(tmp_path, ["Winter is cold.", ENGLISH]))
+    assert document.status == "ready", document.error
+    question = "When did scientists decipher the movements?"
+    events = [event async for event in chat.take_turn(runtime, None, question)]
+    assert isinstance(events[-1], Finished), events[-1]
+    citation = events[-1].answer.citations[0]
+    version = await evidence.newest_version(runtime.database, runtime.workspace_id, document.id)
+
+    lines = evidence.recognised_lines(version, 2)
+    first, _ = evidence.page_span(version.content, 2)
+    assert (citation.page, lines is not None) == (2, True)
+    assert evidence.boxes_on_lines(lines or [], citation.start - first, citation.end - first)
 
 
 @needs_tesseract

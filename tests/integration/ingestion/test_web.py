@@ -20,6 +20,7 @@ from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.request import ExtractRequest
 from rag_app.ingestion.sources import extract
 from rag_app.settings import Settings
+from tests.support.formats import w_paragraph, write_docx
 from tests.support.library import write_pdf
 from tests.support.loopback import Asked, Loopback, Reply, serve
 from tests.support.processes import children
@@ -328,3 +329,15 @@ async def test_a_saved_page_is_read_like_one_from_the_web(tmp_path: Path) -> Non
 
     assert (extracted.source_type, extracted.title) == ("web", "On bees")
     assert WORDS in extracted.content
+
+
+async def test_an_office_file_behind_an_address_keeps_its_file_and_its_suffix(
+    tmp_path: Path,
+) -> None:
+    data = write_docx(tmp_path / "x.docx", w_paragraph("Bees dance.")).read_bytes()
+    with serve(lambda _: Reply(data, content_type="application/octet-stream")) as site:
+        extracted = await extract_page(site, "/papers/On-bees.docx?download=1")
+
+    assert (extracted.source_type, extracted.content) == ("office", "Bees dance.")
+    assert (extracted.title, extracted.original_suffix) == ("On-bees", ".docx")
+    assert extracted.original == data
