@@ -184,8 +184,8 @@ def _text(document: _Document, element: etree._Element) -> Iterator[str]:
     """Yield the words of a paragraph; what stands beside it goes to `document.after`."""
     for one in element:
         name = local(one)
-        if name in {"t", "delText"}:
-            yield one.text or "" if name == "t" else ""
+        if name == "t":
+            yield one.text or ""
         elif name in {"br", "cr"}:
             yield "\n"
         elif name in {"tab", "ptab"}:

@@ -165,6 +165,14 @@ def attribute(element: etree._Element, name: str, default: str = "") -> str:
     return default
 
 
+def relation_id(element: etree._Element) -> str:
+    """Return the id by which an element of an Office part refers to another part."""
+    # `id` is there twice, once as a number and once, with a namespace, as the relation
+    return next(
+        (str(value) for key, value in element.attrib.items() if str(key).endswith("}id")), ""
+    )
+
+
 def child(element: etree._Element | None, *path: str) -> etree._Element | None:
     """Return the first element down a path of names, or None."""
     for name in path:

@@ -18,6 +18,7 @@ from rag_app.ingestion.packages import (
     child,
     core_title,
     local,
+    relation_id,
 )
 from rag_app.ingestion.writing import heading, join_blocks, list_item, one_line, paragraph, table
 
@@ -40,20 +41,13 @@ def read_pptx(request: Mapping[str, Any]) -> Iterator[Answer]:
         relations = package.relations(main)
         listed = child(root, "sldIdLst")
         slides = [
-            relations[_relation_id(one)]
+            relations[relation_id(one)]
             for one in (listed if listed is not None else ())
-            if _relation_id(one) in relations
+            if relation_id(one) in relations
         ]
         yield {"title": core_title(package), "pages": len(slides)}, b""
         for slide in slides:
             yield {}, _slide(package, slide.target).encode("utf-8", "replace")
-
-
-def _relation_id(element: etree._Element) -> str:
-    # `id` is there twice, once as a number and once, with a namespace, as the relation
-    return next(
-        (str(value) for key, value in element.attrib.items() if str(key).endswith("}id")), ""
-    )
 
 
 def _slide(package: Package, name: str) -> str:
@@ -135,7 +129,7 @@ def _graphic(
         name = local(one)
         if name == "tbl":
             yield table(_rows(one))
-        elif name == "chart" and (part := relations.get(_relation_id(one))):
+        elif name == "chart" and (part := relations.get(relation_id(one))):
             yield from _chart(package.xml(part.target))
         elif name == "relIds" and (part := relations.get(attribute(one, "dm"))):
             yield from _diagram(package.xml(part.target))

@@ -5,14 +5,17 @@ The only file that imports python_calamine.
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
+from pathlib import Path
 from typing import Any
 
 import python_calamine
+from lxml import etree
 from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from rag_app.errors import IngestionError, UnsupportedSourceError
+from rag_app.ingestion.packages import Package, attribute, child, kind_of, local, relation_id
 from rag_app.ingestion.rows import write_rows
-from rag_app.ingestion.writing import heading, join_blocks
+from rag_app.ingestion.writing import heading, join_blocks, paragraph
 
 _MOST_CELLS = 2_000_000
 
@@ -34,6 +37,7 @@ def read_sheets(request: Mapping[str, Any]) -> Iterator[Answer]:
     kept = [sheet for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     hidden = [sheet.name for sheet in kept if sheet.visible != SheetVisibleEnum.Visible]
     yield {"hidden": hidden}, b""
+    beside = _beside(request["path"])
     left = _MOST_CELLS
     for sheet in kept:
         try:
@@ -47,8 +51,45 @@ def read_sheets(request: Mapping[str, Any]) -> Iterator[Answer]:
             [[_written(cell) for cell in row] for row in shown],
             [[not isinstance(cell, str) and cell is not None for cell in row] for row in shown],
         )
-        text = join_blocks([heading(1, sheet.name), text]) if text else ""
+        more = beside.get(sheet.name, [])
+        text = join_blocks([heading(1, sheet.name), text, *more]) if text or more else ""
         yield {"sheet": sheet.name, "left_out": len(rows) - len(shown)}, text.encode()
+
+
+def _beside(path: str) -> dict[str, list[str]]:
+    """Return by sheet what stands beside the cells of an XLSX file: comments and text boxes."""
+    with Path(path).open("rb") as stream:
+        if kind_of(stream) != "xlsx":
+            return {}
+        try:
+            package = Package(stream)
+            main = next(package.related("", "officeDocument"), "xl/workbook.xml")
+            if not main.endswith(".xml"):
+                return {}  # the binary form, whose parts are no XML
+            sheets = package.relations(main)
+            listed = child(package.xml(main), "sheets")
+            found: dict[str, list[str]] = {}
+            for sheet in listed if listed is not None else ():
+                part = sheets.get(relation_id(sheet))
+                if part is not None:
+                    found[attribute(sheet, "name")] = list(_notes(package, part.target))
+            return found
+        except IngestionError:
+            return {}  # the cells are worth having without them
+
+
+def _notes(package: Package, name: str) -> Iterator[str]:
+    for relation in package.relations(name).values():
+        root = package.xml(relation.target) if relation.kind in {"comments", "drawing"} else None
+        for one in root.iter() if root is not None else ():
+            if local(one) == "comment":
+                yield paragraph(f"{attribute(one, 'ref')}: {_words(one)}")
+            elif local(one) == "txBody":
+                yield paragraph(_words(one))
+
+
+def _words(element: etree._Element) -> str:
+    return "".join(one.text or "" for one in element.iter() if local(one) == "t")
 
 
 def _written(cell: object) -> str:

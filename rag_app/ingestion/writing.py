@@ -8,6 +8,7 @@ _SPACE_IN_LINE = re.compile(r"[ \t\r\v\f\u00a0]+")
 _LOOKS_LIKE_MARK = re.compile(r"^(?=#{1,6}[ \t]|`{3}|~{3})", re.MULTILINE)
 _ITEM = re.compile(r" *(?:-|\d{1,3}[.)]) ")
 _DEEPEST = 6
+_LONG_TABLE = 1500  # signs, about what one passage holds
 _LONGEST_CELL = 400  # signs; a table with a longer one was drawn for its layout
 
 Row = Sequence[str]
@@ -52,13 +53,19 @@ def join_blocks(blocks: Iterable[str]) -> str:
 
 
 def table(rows: Iterable[Row]) -> str:
-    """Write a table, its first row as the head; one drawn for its layout as paragraphs."""
+    """Write a table, its first row as the head.
+
+    A long one is written row by row with the names of its columns, so that each part of it can be
+    read alone, and one that was drawn for its layout as paragraphs.
+    """
     kept = [[one_line(cell) for cell in row] for row in rows]
     kept = [row for row in kept if any(row)]
     width = max((len(row) for row in kept), default=0)
     is_layout = any(len(cell) > _LONGEST_CELL for row in kept for cell in row)
     if width < 2 or is_layout:
         return join_blocks(paragraph(cell) for row in kept for cell in row)
+    if _has_head(kept, width) and sum(len(cell) for row in kept for cell in row) > _LONG_TABLE:
+        return join_blocks(paragraph(named_row(kept[0], row)) for row in kept[1:])
     lines = [_piped([*row, *[""] * (width - len(row))]) for row in kept]
     lines.insert(1, "|" + " --- |" * width)
     return "\n".join(lines)
@@ -68,6 +75,12 @@ def named_row(names: Row, values: Row) -> str:
     """Write a row with the name of each column before its value, so that it reads alone."""
     pairs = zip(names, (one_line(value) for value in values), strict=False)
     return "; ".join(f"{name}: {value}" if name else value for name, value in pairs if value)
+
+
+def _has_head(rows: Sequence[Row], width: int) -> bool:
+    head = rows[0]
+    is_named = len(head) == width and all(head) and len(set(head)) == width
+    return is_named and len(rows) > 2 and not any(sign.isdigit() for name in head for sign in name)
 
 
 def _piped(cells: Row) -> str:

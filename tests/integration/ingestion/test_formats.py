@@ -84,6 +84,10 @@ DOCX_CASES = {
         docx(w_table([["Caste", "Days"], ["Queen", "16"], [MERGED, "16 | 17"]])),
         "| Caste | Days |\n| --- | --- |\n| Queen | 16 |\n| Queen | 16 \\| 17 |",
     ),
+    "a long table row by row, each with the names of its columns": (
+        docx(w_table([["Caste", "Note"], *([["Queen", "She lays. " * 20]] * 9)])),
+        "\n\n".join([f"Caste: Queen; Note: {('She lays. ' * 20).strip()}"] * 9),
+    ),
     "a footnote behind its paragraph": (
         docx(
             w_paragraph("Bees dance", more='<w:r><w:footnoteReference w:id="2"/></w:r>')
@@ -221,6 +225,27 @@ async def test_hidden_sheets_are_read_and_named(tmp_path: Path) -> None:
 
     assert extracted.content == "# Open\n\na: 1; b: x\n\n# Kept\n\nc: 2; d: y"
     assert extracted.warnings == ('Hidden in the file, but read: "Kept".',)
+
+
+async def test_what_stands_beside_the_cells_is_read(tmp_path: Path) -> None:
+    path = formats.write_xlsx(tmp_path / "a.xlsx", {"Open": [["a", "b"], ["1", "x"]]})
+    with zipfile.ZipFile(path) as package:
+        parts: dict[str, str | bytes] = {name: package.read(name) for name in package.namelist()}
+    parts["xl/worksheets/_rels/sheet1.xml.rels"] = formats.relations(
+        {"c": ("comments", "../comments1.xml"), "d": ("drawing", "../drawings/d.xml")}
+    )
+    parts["xl/comments1.xml"] = (
+        f'<comments xmlns="{formats.S}"><commentList><comment ref="B2"><text><r><t>Is that </t></r>'
+        "<r><t>so?</t></r></text></comment></commentList></comments>"
+    )
+    parts["xl/drawings/d.xml"] = (
+        f'<d xmlns:a="{formats.A}"><txBody><a:p><a:r><a:t>In a box.</a:t></a:r></a:p></txBody></d>'
+    )
+
+    extracted = await read(formats.write_zip(tmp_path / "b.xlsx", parts))
+
+    assert extracted.content == "# Open\n\na: 1; b: x\n\nB2: Is that so?\n\nIn a box."
+    assert extracted.title == "b"
 
 
 async def test_a_sheet_that_claims_to_be_endless_is_refused_or_read_but_never_hangs(
