@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +93,9 @@ def recognise(
     text = other_text
     left = list(pages)
     while left:
-        chosen, found.missing_language = _choose(installed, detect_language(text))
         is_sure = len(_letters(text)) >= _ENOUGH_SIGNS
+        language = detect_language(text) if is_sure else None
+        chosen, found.missing_language = _choose(installed, language)
         batch = left if is_sure else left[:1]
         for page, result in _run(path, batch, chosen, stop):
             found.pages[page] = result
@@ -149,7 +150,8 @@ def _page(header: Mapping[str, Any]) -> RecognisedPage:
     real = [size for size, _ in sure if size > 2]
     if len(real) < _FEWEST_SURE_WORDS:
         return RecognisedPage("")
-    text, places = "", []
+    text = ""
+    places: list[RecognisedLine] = []
     paragraph = None
     for line in lines:
         words = clean(" ".join(word for word, mark in _words(line) if mark >= _SURE / 2)).strip()
@@ -158,6 +160,7 @@ def _page(header: Mapping[str, Any]) -> RecognisedPage:
         is_new = paragraph is not None and paragraph != line["paragraph"]
         if _CUT_WORD.search(text) and words[0].islower():
             text = text[:-1]  # a word that the line's end had cut
+            places[-1] = replace(places[-1], end=len(text))
         elif text:
             text += "\n\n" if is_new else "\n"
         paragraph = line["paragraph"]
