@@ -53,15 +53,15 @@ class RecognisedPage:
     text: str
     lines: tuple[RecognisedLine, ...] = ()
     confidence: int = 0
+    languages: tuple[str, ...] = ()
     failure: str = ""
 
 
 @dataclass
 class Recognition:
-    """The pages that were looked at, by number, and the languages they were read in."""
+    """The pages that were looked at, by number, and a language of theirs that is not installed."""
 
     pages: dict[int, RecognisedPage] = field(default_factory=dict)
-    languages: tuple[str, ...] = ()
     missing_language: str = ""
 
 
@@ -98,9 +98,8 @@ def recognise(
         chosen, found.missing_language = _choose(installed, language)
         batch = left if is_sure else left[:1]
         for page, result in _run(path, batch, chosen, stop):
-            found.pages[page] = result
+            found.pages[page] = replace(result, languages=chosen)
             report(len(found.pages))
-        found.languages = tuple(dict.fromkeys([*found.languages, *chosen]))
         text = text if is_sure else " ".join(page.text for page in found.pages.values())
         left = left[len(batch) :]
     return found

@@ -148,15 +148,15 @@ def _recognise(reading: _Reading, path: Path, report: Report, stop: threading.Ev
         path, pages, other_text=others, stop=stop, report=lambda done: report(done, len(pages))
     )
     for page, result in found.pages.items():
-        _keep(reading, page, result, "+".join(found.languages))
+        _keep(reading, page, result)
     if found.missing_language:
         reading.notes.append(_NO_LANGUAGE.format(found.missing_language.replace("_", "-")))
 
 
-def _keep(reading: _Reading, page: int, result: RecognisedPage, languages: str) -> None:
+def _keep(reading: _Reading, page: int, result: RecognisedPage) -> None:
     before = reading.pages[page - 1]
     if len(result.text) > 2 * len(before):
-        reason = f"recognised ({languages}), {result.confidence} % sure"
+        reason = f"recognised ({'+'.join(result.languages)}), {result.confidence} % sure"
         reading.change(page, result.text, "ocr", reason)
         reading.recognised[page] = result
     elif not before:
