@@ -316,6 +316,7 @@ async def retrieve(
             vector=embedded.vector,
             model_id=query.model_id,
             required=required,
+            size=size,
         )
         fused = fusion.fuse(
             options.fusion,
