@@ -2,7 +2,7 @@
 
 Each library makes its own table; the rows are copied into it from the app's by SQL, in the
 library's format. "As it comes" is what its guide shows first; "best" has every index and option
-its documentation offers, and 50 + 50 rows fused by reciprocal rank.
+its documentation offers, and 50 + 50 rows fused by reciprocal rank; "scores" fuses by score.
 """
 
 import json
@@ -44,17 +44,20 @@ current: list[float] = []  # the stored vector of the question that is being ask
 ROWS = """
 from chunk c join embedding e on e.chunk_id = c.id
 join document_version v on v.id = c.version_id join document d on d.id = v.document_id
+where c.workspace_id = %(workspace_id)s
 """
+# what is embedded and searched is the title with the passage, as with ours
+CONTENT = "concat_ws(E'\n', nullif(d.title, ''), c.content)"
 FILL = (
     "insert into peer_langchain (langchain_id, content, embedding, source_type, content_tsv) "
-    "select gen_random_uuid(), c.content, e.vector::vector, d.source_type, "
-    f"to_tsvector('english', c.content) {ROWS}",
-    "insert into data_peer_llama (text, metadata_, node_id, embedding) select c.content, "
+    f"select lpad(c.id::text, 32, '0')::uuid, {CONTENT}, e.vector::vector, d.source_type, "
+    f"to_tsvector(%(language)s::regconfig, {CONTENT}) {ROWS}",
+    f"insert into data_peer_llama (text, metadata_, node_id, embedding) select {CONTENT}, "
     "json_build_object('source_type', d.source_type, '_node_type', 'TextNode', '_node_content', "
     "json_build_object('id_', c.id::text, 'class_name', 'TextNode')::text), c.id::text, "
     f"e.vector::vector {ROWS}",
     "insert into peer_haystack (id, embedding, content, meta) select c.id::text, e.vector::vector, "
-    f"c.content, jsonb_build_object('source_type', d.source_type) {ROWS}",
+    f"{CONTENT}, jsonb_build_object('source_type', d.source_type) {ROWS}",
 )
 
 
@@ -87,9 +90,11 @@ class Systems:
         self.dsn = dsn
         self.sqlalchemy = dsn.replace("postgresql://", "postgresql+psycopg://")
         self.engine = PGEngine.from_connection_string(self.sqlalchemy)
+        self.language = "english"
 
-    def fill(self) -> None:
-        """Let every library make its table, and copy the rows into it."""
+    def fill(self, workspace_id: int, language: str) -> None:
+        """Let every library make its table for texts of a language, and copy the rows into it."""
+        self.language = language
         with psycopg.connect(self.dsn, autocommit=True) as connection:
             for table in ("peer_langchain", "data_peer_llama", "peer_haystack"):
                 connection.execute(f"drop table if exists {table}")
@@ -98,13 +103,13 @@ class Systems:
                 DIMENSIONS,
                 metadata_columns=[Column("source_type", "TEXT")],
                 hybrid_search_config=HybridSearchConfig(
-                    tsv_column="content_tsv", tsv_lang="pg_catalog.english"
+                    tsv_column="content_tsv", tsv_lang=f"pg_catalog.{language}"
                 ),
             )
             self._llama(None)._initialize()
             self.open()
             for statement in FILL:
-                connection.execute(statement)
+                connection.execute(statement, {"workspace_id": workspace_id, "language": language})
             connection.execute("vacuum analyze")
 
     def open(self, *, best: bool = False) -> None:
@@ -120,6 +125,7 @@ class Systems:
         self.haystack = PgvectorDocumentStore(
             connection_string=Secret.from_token(self.dsn),
             table_name="peer_haystack",
+            language=self.language,
             embedding_dimension=DIMENSIONS,
             search_strategy="hnsw" if best else "exact_nearest_neighbor",
             hnsw_index_creation_kwargs=GRAPH if best else None,
@@ -143,18 +149,18 @@ class Systems:
         with psycopg.connect(self.dsn, autocommit=True) as connection:
             connection.execute("vacuum analyze")
 
-    def ask(self, system: str, text: str, source_type: str | None) -> int:
-        """Ask one library and return how many rows it gave."""
-        name, _, best = system.partition(", ")
-        return getattr(self, f"_ask_{name.replace('-', '_')}")(text, source_type, bool(best))
+    def ask(self, system: str, text: str, source_type: str | None) -> list[int]:
+        """Ask one library and return the chunks it gave, best first."""
+        name, _, way = system.partition(", ")
+        return getattr(self, f"_ask_{name.replace('-', '_')}")(text, source_type, way)
 
-    def _ask_langchain(self, text: str, source_type: str | None, best: bool) -> int:
+    def _ask_langchain(self, text: str, source_type: str | None, way: str) -> list[int]:
         # a new one each time: the store writes the first question into it and keeps that
         options: dict = {"fusion_function": reciprocal_rank_fusion}
-        if best:
+        if way:
             options |= {
                 "tsv_column": "content_tsv",
-                "tsv_lang": "pg_catalog.english",
+                "tsv_lang": f"pg_catalog.{self.language}",
                 "primary_top_k": LEG,
                 "secondary_top_k": LEG,
                 "fusion_function_parameters": {"fetch_top_k": PLACES},
@@ -165,35 +171,35 @@ class Systems:
             hybrid_search_config=HybridSearchConfig(**options),
             filter={"source_type": source_type} if source_type else None,
         )
-        return len(found)
+        return [int(document.id.replace("-", "")) for document in found]
 
-    def _ask_llama_index(self, text: str, source_type: str | None, best: bool) -> int:
+    def _ask_llama_index(self, text: str, source_type: str | None, way: str) -> list[int]:
         filters = None
         if source_type:
             filters = MetadataFilters(
                 filters=[MetadataFilter(key="source_type", value=source_type)]
             )
         index = VectorStoreIndex.from_vector_store(self.llama, embed_model=LlamaVectors())
-        options: dict = {"filters": filters, "similarity_top_k": LEG if best else 10}
-        if best:
+        options: dict = {"filters": filters, "similarity_top_k": LEG if way else 10}
+        if way:
             options["vector_store_kwargs"] = {"hnsw_ef_search": 100}
         legs = [
             index.as_retriever(**options),
             index.as_retriever(
-                **options, vector_store_query_mode="sparse", sparse_top_k=LEG if best else 10
+                **options, vector_store_query_mode="sparse", sparse_top_k=LEG if way else 10
             ),
         ]
         fused = QueryFusionRetriever(
             legs,
             llm=MockLLM(),
             num_queries=1,
-            mode="reciprocal_rerank",
+            mode="relative_score" if way == "scores" else "reciprocal_rerank",
             similarity_top_k=PLACES,
             use_async=False,
         )
-        return len(fused.retrieve(text))
+        return [int(found.node.node_id) for found in fused.retrieve(text)]
 
-    def _ask_haystack(self, text: str, source_type: str | None, best: bool) -> int:
+    def _ask_haystack(self, text: str, source_type: str | None, way: str) -> list[int]:
         filters = None
         if source_type:
             filters = {"field": "meta.source_type", "operator": "==", "value": source_type}
@@ -202,7 +208,7 @@ class Systems:
             near.run(query_embedding=current, filters=filters)["documents"],
             words.run(query=text, filters=filters)["documents"],
         ]
-        return len(self.joiner.run(documents=lists)["documents"])
+        return [int(document.id) for document in self.joiner.run(documents=lists)["documents"]]
 
     def _llama(self, hnsw: dict | None) -> LlamaStore:
         parts = psycopg.conninfo.conninfo_to_dict(self.dsn)
@@ -215,6 +221,7 @@ class Systems:
             table_name="peer_llama",
             embed_dim=DIMENSIONS,
             hybrid_search=True,
+            text_search_config=self.language,
             hnsw_kwargs=hnsw
             and hnsw | {"hnsw_ef_search": 100, "hnsw_dist_method": "vector_cosine_ops"},
         )
@@ -227,7 +234,7 @@ def main() -> None:
         request = json.loads(line)
         reply: dict = {}
         if request["do"] == "fill":
-            systems.fill()
+            systems.fill(request["workspace_id"], request["language"])
         elif request["do"] == "index":
             systems.index()
         elif request["do"] == "and":
@@ -235,8 +242,8 @@ def main() -> None:
                 empty = [
                     connection.execute(
                         "select not exists (select 1 from peer_langchain "
-                        "where content_tsv @@ plainto_tsquery('english', %s))",
-                        (text,),
+                        "where content_tsv @@ plainto_tsquery(%s::regconfig, %s))",
+                        (systems.language, text),
                     ).fetchone()[0]
                     for text in request["texts"]
                 ]
@@ -244,7 +251,9 @@ def main() -> None:
         else:
             current[:] = request["vector"]
             started = time.perf_counter()
-            reply["rows"] = systems.ask(request["system"], request["text"], request["source_type"])
+            reply["chunks"] = systems.ask(
+                request["system"], request["text"], request["source_type"]
+            )
             reply["ms"] = (time.perf_counter() - started) * 1000
         print(json.dumps(reply), flush=True)
 

@@ -56,7 +56,7 @@ class Peers:
     ) -> dict[str, object]:
         """Return the times of every system, as it comes, at its best and with a filter."""
         try:
-            self.call(do="fill")
+            self.call(do="fill", workspace_id=query.workspace_id, language="english")
             slow = {kind: found[:SLOW_QUESTIONS] for kind, found in questions.items()}
             plain = {k: await self._times(query, q, AS_THEY_COME, 1) for k, q in slow.items()}
             self.call(do="index")
@@ -76,8 +76,12 @@ class Peers:
                 },
             }
         finally:
-            self.process.terminate()
-            self.process.wait(30)
+            self.stop()
+
+    def stop(self) -> None:
+        """End the child process."""
+        self.process.terminate()
+        self.process.wait(30)
 
     async def _times(
         self,
@@ -106,7 +110,7 @@ class Peers:
                         source_type=filters.source_types[0] if filters else None,
                     )
                     taken[-1][name].append(reply["ms"])
-                    rows[name].append(reply["rows"])
+                    rows[name].append(len(reply["chunks"]))
         return {
             name: {
                 f"p{p}": round(statistics.median(np.percentile(t[name], p) for t in taken[1:]), 1)

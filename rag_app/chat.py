@@ -229,10 +229,12 @@ async def _store(runtime: Runtime, turn_id: int, live: _LiveTurn, event: Event) 
         case Retrieved():
             await conversations.store_passages(
                 runtime.database,
+                runtime.workspace_id,
                 turn_id,
                 standalone_question=live.standalone_question,
                 passages=event.passages,
                 snapshot=event.snapshot,
+                log=event.log,
             )
             live.passages = [conversations.plain(passage) for passage in event.passages]
             live.notice = event.notice

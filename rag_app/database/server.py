@@ -164,7 +164,9 @@ def _launch(cluster: Cluster) -> tuple[int, int]:
                 if "Address already in use" in printed and attempt < 3:
                     continue
                 raise ServerStartError(explain(printed, cluster.home)) from None
-            (cluster.home / "database-port").write_text(str(port), encoding="ascii")
+            remembered = cluster.home / "database-port"
+            remembered.touch(mode=0o600)  # whatever the umask
+            remembered.write_text(str(port), encoding="ascii")
             process.returncode = 0  # it outlives this object, which would warn of that
             return process.pid, port
     finally:

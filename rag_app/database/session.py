@@ -4,9 +4,11 @@ import asyncio
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import psycopg
 from pgvector.psycopg import register_vector_async
@@ -24,12 +26,16 @@ MIGRATIONS = PROJECT_ROOT / "alembic" / "versions"
 OLDEST_POSTGRESQL = 16
 OLDEST_PGVECTOR = (0, 8)
 RECONNECT_SECONDS = 1.0
+TRUSTED_SECONDS = 1.0
 
 # without iterative scans a filter leaves few rows
 SESSION_SETTINGS = {
     "hnsw.iterative_scan": "relaxed_order",
     "application_name": "pincite",
 }
+
+# when each connection was handed out last; a question takes four, a round trip each to check
+_answered_at: WeakKeyDictionary[psycopg.AsyncConnection[Any], float] = WeakKeyDictionary()
 
 _migrating = threading.Lock()  # alembic keeps its context in the module
 
@@ -118,7 +124,7 @@ async def open_database(dsn: str, *, connections: int = 12) -> AsyncIterator[Dat
         connection_class=psycopg.AsyncConnection[Row],
         kwargs={"row_factory": dict_row},
         configure=_configure,
-        check=AsyncConnectionPool.check_connection,
+        check=_check,
         min_size=1,
         max_size=connections,
         timeout=30,
@@ -129,6 +135,14 @@ async def open_database(dsn: str, *, connections: int = 12) -> AsyncIterator[Dat
         yield Database(dsn, pool)
     finally:
         await pool.close()
+
+
+async def _check(connection: Connection) -> None:
+    """Raise where a connection is dead; one that answered a moment ago is not asked again."""
+    now = time.monotonic()
+    if now - _answered_at.get(connection, 0) > TRUSTED_SECONDS:
+        await AsyncConnectionPool.check_connection(connection)
+    _answered_at[connection] = now
 
 
 async def _configure(connection: Connection) -> None:

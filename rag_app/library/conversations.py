@@ -52,7 +52,12 @@ where id = %(id)s and status = 'running' returning id
 STORE_PASSAGES = """
 update turn set passages = %(passages)s, snapshot = %(snapshot)s,
   standalone_question = %(standalone_question)s, updated_at = now()
-where id = %(id)s and status = 'running'
+where id = %(id)s and status = 'running' returning id
+"""
+
+STORE_LOG = """
+insert into retrieval_log (turn_id, workspace_id, detail) values (%s, %s, %s)
+on conflict (turn_id) do update set detail = excluded.detail
 """
 
 FINISH = """
@@ -245,15 +250,17 @@ async def begin_turn(
 
 async def store_passages(
     database: Database,
+    workspace_id: int,
     turn_id: int,
     *,
     standalone_question: str,
     passages: Sequence[Any],
     snapshot: int,
+    log: Mapping[str, object],
 ) -> None:
-    """Keep what was found, before the first word."""
+    """Keep what was found and how, before the first word."""
     async with database.connection() as connection:
-        await connection.execute(
+        cursor = await connection.execute(
             STORE_PASSAGES,
             {
                 "id": turn_id,
@@ -262,6 +269,8 @@ async def store_passages(
                 "snapshot": snapshot,
             },
         )
+        if await cursor.fetchone() is not None:
+            await _store_log(connection, workspace_id, turn_id, log)
 
 
 async def store_text(database: Database, turn_id: int, answer: str) -> bool:
@@ -316,10 +325,7 @@ async def finish_turn(
                 "passage": json.dumps(plain(citation.passage)),
             }
             await connection.execute(ADD_CITATION, values)
-        await connection.execute(
-            "insert into retrieval_log (turn_id, workspace_id, detail) values (%s, %s, %s)",
-            (turn_id, workspace_id, json.dumps(log, default=str)),
-        )
+        await _store_log(connection, workspace_id, turn_id, log)
     return True
 
 
@@ -350,6 +356,13 @@ def short_title(text: str) -> str:
         return line or "…"
     cut = line[:LONGEST_TITLE].rsplit(" ", 1)[0]
     return f"{cut}…"
+
+
+async def _store_log(
+    connection: Connection, workspace_id: int, turn_id: int, log: Mapping[str, object]
+) -> None:
+    values = (turn_id, workspace_id, json.dumps(log, default=str))
+    await connection.execute(STORE_LOG, values)
 
 
 async def _notify(connection: Connection, workspace_id: int, conversation_id: int) -> None:

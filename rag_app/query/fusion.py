@@ -89,7 +89,8 @@ def fuse(name: str, given: FusionInput) -> list[Candidate]:
     known = {candidate.chunk_id: candidate for candidate in given.scored}
     order = sorted(
         (chunk_id for chunk_id in scores if chunk_id in known),
-        key=lambda c: (-scores[c], known[c].document_id, known[c].ordinal),
+        # a document's chunks are numbered in their order
+        key=lambda c: (-scores[c], known[c].document_id, c),
     )
     return [
         Candidate(

@@ -144,7 +144,20 @@ async def ask(
     )
     context = packing.context
     model = query.provider.embedder.model.name
-    yield Retrieved(context.passages, found.scope.snapshot, model, found.notice)
+    log: dict[str, object] = {
+        **found.log,
+        "standalone_question": standalone,
+        "rerank": {
+            "method": reranked.method,
+            "error": reranked.error,
+            "order": list(reranked.order),
+        },
+        "packing": [asdict(packed) for packed in packing.passages],
+        "context": [passage.chunk_id for passage in context.passages],
+        "context_tokens": context.tokens,
+        "timings_ms": dict(watch.spans),
+    }
+    yield Retrieved(context.passages, found.scope.snapshot, model, found.notice, log)
 
     text = ""
     method = "model"
@@ -172,17 +185,8 @@ async def ask(
         embedding_model=model,
         timings_ms=dict(watch.spans),
         log={
-            **found.log,
-            "standalone_question": standalone,
+            **log,
             "answered_by": method,
-            "rerank": {
-                "method": reranked.method,
-                "error": reranked.error,
-                "order": list(reranked.order),
-            },
-            "packing": [asdict(packed) for packed in packing.passages],
-            "context": [passage.chunk_id for passage in context.passages],
-            "context_tokens": context.tokens,
             "absence": absence.as_json() if absence else None,
             "timings_ms": dict(watch.spans),
         },
@@ -312,6 +316,7 @@ async def retrieve(
             vector=embedded.vector,
             model_id=query.model_id,
             required=required,
+            size=size,
         )
         fused = fusion.fuse(
             options.fusion,

@@ -197,12 +197,16 @@ class Rewritten:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """The passages the answer will rest on; the page shows them before the first word."""
+    """The passages the answer will rest on; the page shows them before the first word.
+
+    `log` has how they were found, so a turn that ends early can still be looked into.
+    """
 
     passages: tuple[Passage, ...]
     snapshot: int
     embedding_model: str
     notice: str = ""
+    log: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,14 @@ from rag_app.database.session import Connection
 from rag_app.library.links import passage_link
 from rag_app.query.bm25 import QuestionTerms, scores
 from rag_app.query.results import Candidate, Passage, Scope
-from rag_app.query.scope import visibility
+from rag_app.query.scope import ScopeSize, visibility
 from rag_app.query.text_leg import requirement
 from rag_app.query.vector_leg import distance_to
 
 CANDIDATES = """
-select t.chunk_id, v.document_id, c.ordinal, {distance} as distance, {score} as score,
+select t.chunk_id, v.document_id, {distance} as distance, {score} as score,
        t.language::text as language
-from chunk_text_index t join chunk c on c.id = t.chunk_id
-join document_version v on v.id = t.version_id
+from chunk_text_index t join document_version v on v.id = t.version_id
 left join embedding e on e.chunk_id = t.chunk_id and e.model_id = {model_id}
 where t.chunk_id = any(%(ids)s) and t.workspace_id = %(workspace_id)s and {required} and {visible}
 order by t.chunk_id
@@ -40,7 +39,6 @@ class Scored:
 
     chunk_id: int
     document_id: int
-    ordinal: int
     distance: float | None
     text_score: float
     text_share: float
@@ -55,6 +53,7 @@ async def score_candidates(
     vector: Sequence[float] | None,
     model_id: int,
     required: str = "",
+    size: ScopeSize | None = None,
 ) -> list[Scored]:
     """Return both scores of every candidate that the scope holds.
 
@@ -62,7 +61,7 @@ async def score_candidates(
     snapshot, or lacks a required phrase, is left out, whatever a leg said.
     """
     table = sql.SQL("t")
-    visible, values = visibility(scope, sql.SQL("t.version_id"))
+    visible, values = visibility(scope, sql.SQL("t.version_id"), size)
     distance: sql.Composable = sql.SQL("null::float8")
     if vector is not None:
         distance = sql.SQL("e.{}").format(distance_to(len(vector)))
@@ -80,7 +79,6 @@ async def score_candidates(
         Scored(
             chunk_id=row["chunk_id"],
             document_id=row["document_id"],
-            ordinal=row["ordinal"],
             distance=row["distance"],
             text_score=row["score"],
             text_share=row["score"] / question.idf_total(row["language"]),

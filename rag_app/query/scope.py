@@ -21,13 +21,32 @@ left join snapshot s on s.workspace_id = w.id
 where w.id = %(workspace_id)s
 """
 
+SIZE = """
+select coalesce(sum(v.chunk_count) filter (where v.is_visible), 0) as chunks,
+       coalesce(array_agg(v.id order by v.id) filter (where v.is_visible), '{{}}') as versions,
+       coalesce(array_agg(v.id order by v.id) filter (where not v.is_visible), '{{}}') as hidden,
+       coalesce(max(v.id), 0) as newest
+from (select v.id, v.chunk_count, {visible} as is_visible from document_version v
+      where v.workspace_id = %(workspace_id)s) v
+"""
+
+
+MOST_HIDDEN = 100
+"""Versions outside a snapshot that a statement names; more are left to the membership table."""
+
 
 @dataclass(frozen=True)
 class ScopeSize:
-    """How many chunks a scope holds, and the ids of its versions where a filter leaves few."""
+    """How much a scope holds, and a short way to say which versions these are, where there is one.
+
+    `versions` are those of a filter that leaves few. Without a filter, `hidden` are the few that
+    the snapshot does not show among those up to `newest`, the last one stored so far.
+    """
 
     chunks: int
     versions: tuple[int, ...] | None = None
+    hidden: tuple[int, ...] | None = None
+    newest: int = 0
 
 
 async def open_scope(
@@ -51,18 +70,17 @@ async def open_scope(
 async def measure_scope(connection: Connection, scope: Scope) -> ScopeSize:
     """Return how much a scope holds."""
     visible, values = visibility(scope, sql.SQL("v.id"))
-    few = sql.SQL("coalesce(sum(v.chunk_count), 0) <= {limit} and {filtered}").format(
-        limit=sql.Literal(EXACT_UP_TO_CHUNKS), filtered=sql.Literal(scope.filters != Filters())
-    )
-    statement = sql.SQL(
-        "select coalesce(sum(v.chunk_count), 0) as chunks, "
-        "case when {few} then coalesce(array_agg(v.id order by v.id), '{{}}') end as versions "
-        "from document_version v where v.workspace_id = %(workspace_id)s and {visible}"
-    ).format(few=few, visible=visible)
+    statement = sql.SQL(SIZE).format(visible=visible)
     row = await (await connection.execute(statement, values)).fetchone()
     assert row is not None
-    versions = row["versions"]
-    return ScopeSize(int(row["chunks"]), None if versions is None else tuple(versions))
+    chunks = int(row["chunks"])
+    if scope.filters != Filters():
+        is_small = chunks <= EXACT_UP_TO_CHUNKS
+        return ScopeSize(chunks, versions=tuple(row["versions"]) if is_small else None)
+    is_short = len(row["hidden"]) <= MOST_HIDDEN
+    return ScopeSize(
+        chunks, hidden=tuple(row["hidden"]) if is_short else None, newest=row["newest"]
+    )
 
 
 def visibility(
@@ -70,9 +88,15 @@ def visibility(
 ) -> tuple[sql.Composable, dict[str, Any]]:
     """Return the condition that a version stands in the scope, and the values it takes.
 
-    Few versions are named one by one, which lets the planner start from them.
+    Few versions are named one by one, which lets the planner start from them; where only few are
+    hidden, these are, which spares the search a join.
     """
     values: dict[str, Any] = {"workspace_id": scope.workspace_id, "snapshot": scope.snapshot}
+    if size is not None and size.hidden is not None:
+        shown = sql.SQL("{version} <= %(newest)s").format(version=version)
+        if size.hidden:
+            shown += sql.SQL(" and {version} <> all(%(hidden)s)").format(version=version)
+        return shown, values | {"newest": size.newest, "hidden": list(size.hidden)}
     if size is not None and size.versions is not None:
         named = sql.SQL("{version} = any(%(versions)s)").format(version=version)
         return named, values | {"versions": list(size.versions)}

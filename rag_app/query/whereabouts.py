@@ -266,7 +266,7 @@ class _Turn:
         score = self.log["options"]["text_weight"] * found.text_share
         if found.distance is not None:
             score += (1 - found.distance - centre) / spread
-        return (*(rank or float("inf") for rank in reached), -score, found.ordinal)
+        return (*(rank or float("inf") for rank in reached), -score, found.chunk_id)
 
     async def _failing(self, connection: Connection, ids: Sequence[int]) -> dict[int, list[str]]:
         """Return for each chunk the phrases it lacks and the excluded words it holds."""

@@ -514,6 +514,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "password": ("Password", "Passwort"),
     "show_password": ("Show", "Zeigen"),
     "wrong_password": ("That password is not right.", "Dieses Passwort stimmt nicht."),
+    "sign_in_throttled": (
+        "Too many tries just now. Wait a moment, then try again.",
+        "Gerade zu viele Versuche. Warten Sie einen Moment und versuchen Sie es dann noch einmal.",
+    ),
     "sign_in_failed": (
         "Signing in did not work. Please try again.",
         "Das Anmelden hat nicht geklappt. Bitte noch einmal versuchen.",

@@ -19,6 +19,7 @@ from rag_app.library.conversations import TurnRecord
 from rag_app.providers.base import Message
 from rag_app.providers.fake import FakeChat
 from rag_app.query.results import Delta, Failed, Finished, Retrieved, Rewritten
+from rag_app.query.xray import xray
 from rag_app.runtime import Runtime
 from tests.support.ingesting import add_text
 
@@ -147,6 +148,10 @@ async def test_a_running_turn_is_followed_and_stopped_from_elsewhere(
     stored = await conversations.get_turn(runtime.database, runtime.workspace_id, turn_id)
     assert stored.status == "stopped"
     assert stored.answer == texts[-1]
+    log = await conversations.turn_log(runtime.database, runtime.workspace_id, turn_id)
+    found = await xray(runtime.database, runtime.workspace_id, log)
+    assert [row.place.title for row in found.context] == ["Bees"]
+    assert found.timings_ms["text"] > 0
 
 
 async def test_a_turn_nobody_works_on_any_more_counts_as_interrupted(runtime: Runtime) -> None:

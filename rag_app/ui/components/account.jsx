@@ -20,7 +20,8 @@ export function SignInForm({ labels }) {
       const answer = await post("/api/login", { password: field.current.value });
       // a full load, so that the websocket opens anew with the cookie
       if (answer.ok) return location.assign("/");
-      setProblem(answer.status === 401 ? labels.wrong : labels.failed);
+      const reasons = { 401: labels.wrong, 429: labels.throttled };
+      setProblem(reasons[answer.status] ?? labels.failed);
     } catch {
       setProblem(labels.failed);
     }

@@ -12,9 +12,9 @@ from rag_app.ui.state.xray_views import BarView, RowView, TabView, TermsView, Te
 
 
 def xray_button(turn: rx.Var[TurnView]) -> rx.Component:
-    """Show the button below a finished answer."""
+    """Show the button below an answer that has ended, well or not."""
     return rx.cond(
-        turn.status == "done",
+        turn.has_log,
         rx.el.button(
             rx.icon("scan-search", size=15, aria_hidden=True),
             words("xray"),

@@ -16,6 +16,7 @@ def sign_in_page() -> rx.Component:
                 "password": words("password"),
                 "signIn": words("sign_in"),
                 "wrong": words("wrong_password"),
+                "throttled": words("sign_in_throttled"),
                 "failed": words("sign_in_failed"),
             }
         ),

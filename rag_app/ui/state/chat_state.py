@@ -9,6 +9,7 @@ import reflex as rx
 from rag_app import chat
 from rag_app.errors import NotFoundError, RagAppError
 from rag_app.library import conversations, documents
+from rag_app.query.syntax import LONGEST_QUESTION
 from rag_app.runtime import current
 from rag_app.ui.state.conversations_state import ConversationsState, list_again
 from rag_app.ui.state.filter_state import FilterState
@@ -31,7 +32,6 @@ from rag_app.ui.state.views import (
     turn_view,
 )
 
-LONGEST_QUESTION = 4000  # characters; a longer one is cut
 TURNS_SHOWN = 20
 RECENT_TURNS = 4
 

@@ -5,6 +5,7 @@ import reflex as rx
 from rag_app.errors import NotFoundError, RagAppError
 from rag_app.evaluation import golden
 from rag_app.library import documents
+from rag_app.query.syntax import LONGEST_QUESTION
 from rag_app.runtime import current
 from rag_app.ui.state.evaluation_views import (
     MOST_QUESTIONS,
@@ -19,7 +20,6 @@ from rag_app.ui.texts import explain, say
 
 NEW = -1
 """In place of a question's id: one that is being added by hand."""
-LONGEST_QUESTION = 4000
 
 
 class GoldenState(rx.State):

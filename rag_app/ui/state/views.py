@@ -65,6 +65,7 @@ class TurnView:
     sources: list[SourceView] = field(default_factory=list)
     scope: str = ""  # what it was kept to
     notice_href: str = ""
+    has_log: bool = False  # of how it was found
     missing: list[str] = field(default_factory=list)  # words of the question that occur nowhere
     searched: str = ""
     nearest: list[SourceView] = field(default_factory=list)
@@ -224,6 +225,7 @@ def turn_view(turn: TurnRecord, places: Sequence[Place], language: str) -> TurnV
         unsupported=list(turn.unsupported),
         sources=[] if turn.abstained else sources,
         scope=scope_line(read_filters(found), titles, language) if found.get("options") else "",
+        has_log=bool(found.get("options")) and turn.status != "running",
         notice=notice_text(notice, language),
         notice_href=notice_href(notice),
         missing=list(absence.get("words", ())),

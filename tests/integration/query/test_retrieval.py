@@ -57,6 +57,31 @@ async def test_the_text_leg_finds_inflected_words_codes_and_scripts_without_spac
     assert (await titles(runtime, question, fusion="text"))[0] == title
 
 
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("Hausratversicherung", "Police"),  # its parts stand in the text
+        ("Kirschbaum oder Apfelbaum?", "Kirschbaumallee"),  # the start of a longer word
+        ("Schloss", "Kirschbaumallee"),  # the end of one
+    ],
+)
+async def test_a_compound_is_met_by_its_parts_and_a_part_in_longer_words(
+    runtime: Runtime, tmp_path: Path, question: str, title: str
+) -> None:
+    await add_notes(runtime, tmp_path)
+    texts = {
+        "Police": "Diese Versicherung gilt für den gesamten Hausrat und wird jährlich bezahlt.",
+        "Kirschbaumallee": "Wir gingen durch die lange Kirschbaumallee bis zu dem Märchenschloss.",
+    }
+    for name, text in texts.items():
+        await add_text(runtime, tmp_path, f"{name}.md", f"# {name[:1]}\n\n{text}")
+
+    options = QueryOptions(fusion="text")
+    found = await pipeline.retrieve(runtime.query, question, options)
+
+    assert [passage.title for passage in found.passages] == [title[:1]]
+
+
 async def test_a_whole_sentence_finds_something_although_no_chunk_holds_all_its_words(
     runtime: Runtime, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ from rag_app.query.retrieval import Scored
 
 
 def scored(chunk_id: int, distance: float | None, share: float, document_id: int = 0) -> Scored:
-    return Scored(chunk_id, document_id or chunk_id, 0, distance, share * 10, share)
+    return Scored(chunk_id, document_id or chunk_id, distance, share * 10, share)
 
 
 def given_lists(**changes: object) -> FusionInput:
@@ -73,11 +73,11 @@ def test_what_the_tables_do_not_confirm_is_left_out() -> None:
 def test_ties_go_by_document_then_by_place() -> None:
     hits = [Hit(7, 1, 0.9), Hit(8, 1, 0.9), Hit(9, 1, 0.9)]
     known = [
-        Scored(7, 2, 5, 0.1, 0, 0),
-        Scored(8, 2, 1, 0.1, 0, 0),
-        Scored(9, 1, 9, 0.1, 0, 0),
+        Scored(7, 2, 0.1, 0, 0),
+        Scored(8, 2, 0.1, 0, 0),
+        Scored(9, 1, 0.1, 0, 0),
     ]
-    assert ids(fuse("vector", given_lists(vector_hits=hits, scored=known))) == [9, 8, 7]
+    assert ids(fuse("vector", given_lists(vector_hits=hits, scored=known))) == [9, 7, 8]
 
 
 def candidates(*scores: float) -> list[Candidate]:
