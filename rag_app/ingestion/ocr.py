@@ -19,7 +19,7 @@ _MEMORY_BYTES = 2 << 30
 _SECONDS_A_PAGE = 90
 _SURE = 40  # of 100; words below it are mostly dust and drawings
 _FEWEST_SURE_WORDS = 3
-_ENOUGH_SIGNS = 200  # letters, to tell the language of a first page
+_ENOUGH_SIGNS = 120  # letters, to tell the language of a first page
 _CUT_WORD = re.compile(r"[^\W\d_]-$")
 
 # ISO 639 to tesseract's names, the common ones first: a page in an unknown language is tried
