@@ -10,7 +10,7 @@ from typing import Any
 
 import python_calamine
 from lxml import etree
-from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
+from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from rag_app.errors import IngestionError, UnsupportedSourceError
 from rag_app.ingestion.packages import Package, attribute, child, kind_of, local, relation_id
@@ -41,7 +41,7 @@ def read_sheets(request: Mapping[str, Any]) -> Iterator[Answer]:
     left = _MOST_CELLS
     for sheet in kept:
         try:
-            rows = workbook.get_sheet_by_name(sheet.name).to_python(skip_empty_area=True)
+            rows = _rows(workbook.get_sheet_by_name(sheet.name))
         except (python_calamine.CalamineError, ValueError) as error:
             yield {"sheet": sheet.name, "failure": str(error)}, b""
             continue
@@ -54,6 +54,20 @@ def read_sheets(request: Mapping[str, Any]) -> Iterator[Answer]:
         more = beside.get(sheet.name, [])
         text = join_blocks([heading(1, sheet.name), text, *more]) if text or more else ""
         yield {"sheet": sheet.name, "left_out": len(rows) - len(shown)}, text.encode()
+
+
+def _rows(sheet: CalamineSheet) -> list[list[object]]:
+    """Return the cells of a sheet; one that spans several rows stands in each of them."""
+    rows: list[list[object]] = sheet.to_python(skip_empty_area=True)  # type: ignore[assignment]
+    top, left = sheet.start or (0, 0)
+    for (first, column), (last, _) in sheet.merged_cell_ranges or ():
+        place = column - left
+        if first < top or not 0 <= place < len(rows[0] if rows else ()):
+            continue  # an empty one beside the cells that are filled
+        for row in rows[first - top + 1 : last - top + 1]:
+            if row[place] in ("", None):
+                row[place] = rows[first - top][place]
+    return rows
 
 
 def _beside(path: str) -> dict[str, list[str]]:

@@ -181,8 +181,13 @@ def write_xlsx(
     *,
     hidden: Sequence[str] = (),
     raw: str = "",
+    merged: str = "",
 ) -> Path:
-    """Write a workbook; a cell ("date", n) is the day n, `raw` replaces the last sheet's rows."""
+    """Write a workbook; a cell ("date", n) is the day n, `raw` replaces the last sheet's rows.
+
+    `merged` is a range of cells that are one, in every sheet.
+    """
+    joined = f'<mergeCells count="1"><mergeCell ref="{merged}"/></mergeCells>' if merged else ""
     files: dict[str, str] = {}
     listed = ""
     for number, (name, rows) in enumerate(sheets.items(), 1):
@@ -199,7 +204,7 @@ def write_xlsx(
         if raw and number == len(sheets):
             written = raw
         files[f"xl/worksheets/sheet{number}.xml"] = (
-            f'<worksheet xmlns="{S}"><sheetData>{written}</sheetData></worksheet>'
+            f'<worksheet xmlns="{S}"><sheetData>{written}</sheetData>{joined}</worksheet>'
         )
     files["xl/workbook.xml"] = (
         f'<workbook xmlns="{S}" xmlns:r="{R}"><sheets>{listed}</sheets></workbook>'

@@ -94,7 +94,7 @@ def find_delimiter(text: str) -> str:
         widths = [len(row) for row in rows if row]
         common = max(set(widths), key=widths.count, default=1)
         score = widths.count(common) / max(1, len(widths)) if common > 1 else 0.0
-        # of two that fit, one after which a space stands or a comma between digits is the other
+        # where both fit, the comma is the one inside numbers
         score -= 0.2 * (delimiter == "," and ";" in lines)
         if score > best_score + 1e-9:
             best, best_score = delimiter, score

@@ -227,6 +227,15 @@ async def test_hidden_sheets_are_read_and_named(tmp_path: Path) -> None:
     assert extracted.warnings == ('Hidden in the file, but read: "Kept".',)
 
 
+async def test_a_cell_over_several_rows_stands_in_each(tmp_path: Path) -> None:
+    rows = [["Caste", "Day"], ["Queen", "3"], [None, "16"], ["Drone", "24"]]
+    extracted = await read(formats.write_xlsx(tmp_path / "a.xlsx", {"S": rows}, merged="A2:A3"))
+
+    assert extracted.content == (
+        "# S\n\nCaste: Queen; Day: 3\n\nCaste: Queen; Day: 16\n\nCaste: Drone; Day: 24"
+    )
+
+
 async def test_what_stands_beside_the_cells_is_read(tmp_path: Path) -> None:
     path = formats.write_xlsx(tmp_path / "a.xlsx", {"Open": [["a", "b"], ["1", "x"]]})
     with zipfile.ZipFile(path) as package:
