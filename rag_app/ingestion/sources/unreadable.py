@@ -3,6 +3,8 @@
 from rag_app.errors import IngestionError, UnsupportedSourceError
 from rag_app.ingestion.compound_files import Kind, compound_kind
 from rag_app.ingestion.content import Extracted
+from rag_app.ingestion.formats import guess_source_type
+from rag_app.ingestion.packages import DAMAGED
 from rag_app.ingestion.request import ExtractRequest
 
 SOURCE_TYPE = ""
@@ -13,6 +15,7 @@ _ADVICE = {
     Kind.SLIDES: "it is a PowerPoint file of the old kind (.ppt). Save it as .pptx and add that.",
     Kind.MAIL: "it is a message of Outlook's. Save it as text or PDF and add that.",
 }
+_ZIP = b"PK\x03\x04"
 _SIGNATURES = (
     (b"\x89PNG\r\n", "a picture. Put it into a PDF and add that; its text is then recognised."),
     (b"\xff\xd8\xff", "a picture. Put it into a PDF and add that; its text is then recognised."),
@@ -25,7 +28,7 @@ _SIGNATURES = (
     (b"Rar!", "an archive. Unpack it and add the files inside."),
     (b"7z\xbc\xaf", "an archive. Unpack it and add the files inside."),
     (b"\x1f\x8b", "an archive. Unpack it and add the files inside."),
-    (b"PK\x03\x04", "an archive, or damaged. Unpack it and add the files inside."),
+    (_ZIP, "an archive. Unpack it and add the files inside."),
 )
 _FILM = b"ftyp"  # four bytes into an MP4
 
@@ -51,6 +54,8 @@ def _reason(request: ExtractRequest) -> str:
             kind, "it is of a kind Pincite cannot read. Save it as PDF and add that."
         )
     head = request.head()
+    if head.startswith(_ZIP) and guess_source_type(request.label):
+        return DAMAGED
     for signature, text in _SIGNATURES:
         if head.startswith(signature):
             return f"it is {text}"

@@ -469,7 +469,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], type[IngestionError], str]] = {
         lambda folder: write_bytes(
             formats.write_docx(folder / "y", w_paragraph("Bees.")).read_bytes()[:-200]
         )(folder),
-        UnsupportedSourceError, "an archive, or damaged",
+        UnsupportedSourceError, "is an archive",
     ),
     "a workbook that is none": (
         lambda folder: formats.write_office(folder / "x", "xl/workbook.xml", {}),
@@ -497,6 +497,14 @@ async def test_a_sentence_refuses(trait: str, tmp_path: Path) -> None:
 
     assert '"report.xyz"' in str(raised.value)
     assert type(raised.value) is kind
+
+
+async def test_half_a_file_of_a_known_name_is_called_damaged(tmp_path: Path) -> None:
+    whole = formats.write_docx(tmp_path / "a.docx", w_paragraph("Bees."))
+    (tmp_path / "b.docx").write_bytes(whole.read_bytes()[:-200])
+
+    with pytest.raises(UnsupportedSourceError, match=r'"b.docx": it is damaged'):
+        await read(tmp_path / "b.docx")
 
 
 async def test_the_bytes_decide_and_not_the_name(tmp_path: Path) -> None:
