@@ -351,6 +351,7 @@ def page_sources() -> list[Path]:
     folders = [ROOT / "rag_app" / "ui", ROOT / "assets"]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     single = [ROOT / "rag_app" / "rag_app.py", ROOT / "rxconfig.py", ROOT / "requirements.txt"]
+    single.append(ROOT / "rag_app" / "ingestion" / "formats.py")  # what the drop zone offers
     generated = ROOT / "assets" / "external"
     return [
         path
