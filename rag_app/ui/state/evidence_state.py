@@ -136,16 +136,18 @@ class DocumentState(rx.State):
             **{name: _whole_number(where.get(name)) for name in ("page", "second", "start", "end")},
         )
         view = evidence_view(found, language_of(self), is_whole=True)
-        await self._show(view, view.start, view.end)
+        # without words to mark, a slide or a section is found only when it stands first
+        lead = {} if view.end > view.start else {"lead": 0}
+        await self._show(view, view.start, view.end, **lead)
 
-    async def _show(self, view: EvidenceView, start: int, end: int) -> None:
+    async def _show(self, view: EvidenceView, start: int, end: int, **lead: int) -> None:
         self.has_before = self.has_after = False
         if view.kind in {"text", "web"}:
             runtime = current()
             version = await evidence.get_version(
                 runtime.database, runtime.workspace_id, view.version_id
             )
-            first, last = self._borders = find_stretch(version.content, start, end)
+            first, last = self._borders = find_stretch(version.content, start, end, **lead)
             self.has_before, self.has_after = first > 0, last < len(version.content)
             view = with_stretch(view, version.content, first, last)
         self.evidence = view

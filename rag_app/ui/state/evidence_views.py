@@ -124,9 +124,14 @@ def _video_id(uri: str) -> str:
     return "".join(sign for sign in tail if sign.isalnum() or sign in "-_")
 
 
-def find_stretch(content: str, start: int, end: int) -> tuple[int, int]:
-    """Return the borders of what is read at once around `start:end`, at paragraphs if it can be."""
-    first = max(0, start - STRETCH_CHARACTERS // 4)
+def find_stretch(
+    content: str, start: int, end: int, *, lead: int = STRETCH_CHARACTERS // 4
+) -> tuple[int, int]:
+    """Return the borders of what is read at once around `start:end`, at paragraphs if it can be.
+
+    `lead` is how much before it may be shown, in characters.
+    """
+    first = max(0, start - lead)
     last = min(len(content), max(end, first + STRETCH_CHARACTERS))
     if first > 0:
         border = content.find("\n\n", first, start)

@@ -65,6 +65,13 @@ def test_a_stretch_holds_the_place_it_was_opened_at(content, start, length):
     assert 0 <= first <= start <= end <= last <= len(content * 90)
 
 
+def test_a_place_without_words_to_mark_stands_first():
+    content = "\f".join(f"Slide {number}. " + "word " * 200 for number in range(40))
+    start = content.index("Slide 30.")
+
+    assert find_stretch(content, start, start, lead=0)[0] == start
+
+
 def test_reading_on_from_stretch_to_stretch_shows_the_whole_text():
     content = "\n\n".join(f"Paragraph {number}. " + "word " * 80 for number in range(200))
     read, last = "", 0
