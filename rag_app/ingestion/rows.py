@@ -2,12 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from rag_app.ingestion.writing import join_blocks, named_row, one_line, paragraph
+from rag_app.ingestion.writing import (
+    join_blocks,
+    looks_like_number,
+    named_row,
+    one_line,
+    paragraph,
+)
 
 Cells = Sequence[str]
 
 _LOOKED_AT = 20  # rows, for the head
 _LONGEST_NAME = 60  # signs
+_FEWEST_PAIRS = 3
 
 
 def write_rows(rows: Sequence[Cells], numbers: Sequence[Sequence[bool]] | None = None) -> str:
@@ -15,13 +22,16 @@ def write_rows(rows: Sequence[Cells], numbers: Sequence[Sequence[bool]] | None =
 
     `numbers` tells which cells are numbers or dates, where that is known. The head is the first
     row that is as wide as those below it and holds names only; what stands above it is text. A
-    sheet without one is written with its columns' letters.
+    sheet without one is written with its columns' letters, one of two columns that hold this and
+    that, as a form does, as pairs.
     """
     kept = [
         (place, [one_line(cell) for cell in row])
         for place, row in enumerate(rows)
         if any(cell.strip() for cell in row)
     ]
+    if _are_pairs(kept, numbers):
+        return join_blocks(paragraph(": ".join(_filled(row))) for _, row in kept)
     head = _find_head(kept, numbers)
     blocks: list[str] = []
     names: list[str] = []
@@ -47,12 +57,6 @@ def column_letters(place: int) -> str:
     return letters
 
 
-def looks_like_number(text: str) -> bool:
-    """Tell whether a cell of a text file is a number, an amount or a date."""
-    digits = sum(sign.isdigit() for sign in text)
-    return digits > 0 and digits >= sum(sign.isalpha() for sign in text)
-
-
 def _find_head(
     rows: Sequence[tuple[int, Cells]], numbers: Sequence[Sequence[bool]] | None
 ) -> int | None:
@@ -70,6 +74,18 @@ def _find_head(
         )
         return number if is_named and (width > 1 or len(rows) == 1) else None
     return None
+
+
+def _are_pairs(rows: Sequence[tuple[int, Cells]], numbers: Sequence[Sequence[bool]] | None) -> bool:
+    """Tell whether two columns are names and values: words and numbers stand below each other."""
+    if len(rows) < _FEWEST_PAIRS or any(len(list(_filled(row[2:]))) for _, row in rows):
+        return False
+    values = [
+        _is_number(numbers, place, 1, row[1]) for place, row in rows if len(row) > 1 and row[1]
+    ]
+    names = [_is_number(numbers, place, 0, row[0]) for place, row in rows if row[0]]
+    below = set(values[1:])
+    return len(values) == len(rows) == len(names) and len(below) > 1 and not any(names)
 
 
 def _is_number(

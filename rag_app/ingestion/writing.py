@@ -7,8 +7,8 @@ _SPACE = re.compile(r"[ \t\r\n\v\f\u00a0]+")
 _SPACE_IN_LINE = re.compile(r"[ \t\r\v\f\u00a0]+")
 _LOOKS_LIKE_MARK = re.compile(r"^(?=#{1,6}[ \t]|`{3}|~{3})", re.MULTILINE)
 _ITEM = re.compile(r" *(?:-|\d{1,3}[.)]) ")
+_YEAR = re.compile(r"(?:1[5-9]|2[01])\d\d")
 _DEEPEST = 6
-_LONG_TABLE = 1500  # signs, about what one passage holds
 _LONGEST_CELL = 400  # signs; a table with a longer one was drawn for its layout
 
 Row = Sequence[str]
@@ -53,34 +53,54 @@ def join_blocks(blocks: Iterable[str]) -> str:
 
 
 def table(rows: Iterable[Row]) -> str:
-    """Write a table, its first row as the head.
+    """Write a table row by row, each with the names of its columns, so that it reads alone.
 
-    A long one is written row by row with the names of its columns, so that each part of it can be
-    read alone, and one that was drawn for its layout as paragraphs.
+    Pairs are written as `name: value`, a table without a head as rows between bars, and one that
+    was drawn for its layout as paragraphs.
     """
     kept = [[one_line(cell) for cell in row] for row in rows]
     kept = [row for row in kept if any(row)]
     width = max((len(row) for row in kept), default=0)
+    kept = [[*row, *[""] * (width - len(row))] for row in kept]
     is_layout = any(len(cell) > _LONGEST_CELL for row in kept for cell in row)
     if width < 2 or is_layout:
         return join_blocks(paragraph(cell) for row in kept for cell in row)
-    if _has_head(kept, width) and sum(len(cell) for row in kept for cell in row) > _LONG_TABLE:
+    if has_head(kept):
         return join_blocks(paragraph(named_row(kept[0], row)) for row in kept[1:])
-    lines = [_piped([*row, *[""] * (width - len(row))]) for row in kept]
+    if width == 2 or len(kept) == 1:
+        return join_blocks(paragraph(": ".join(filter(None, row))) for row in kept)
+    lines = [_piped(row) for row in kept]
     lines.insert(1, "|" + " --- |" * width)
     return "\n".join(lines)
+
+
+def has_head(rows: Sequence[Row]) -> bool:
+    """Tell whether the first of rows of one length names the columns.
+
+    Names differ, and are no numbers but years; the first may be missing, above the rows' own
+    names. Of two columns the second must hold numbers, or they may be pairs.
+    """
+    if len(rows) < 2:
+        return False
+    first, *names = rows[0]
+    is_named = all(names) and len({first, *names}) == len(names) + 1
+    if not is_named or any(looks_like_number(name) for name in (first, *names)):
+        years = all(_YEAR.fullmatch(name) for name in names)
+        if not is_named or not years or looks_like_number(first):
+            return False
+    return len(names) > 1 or all(looks_like_number(row[1]) for row in rows[1:])
+
+
+def looks_like_number(text: str) -> bool:
+    """Tell whether a cell of text is a number, an amount or a date."""
+    digits = sum(sign.isdigit() for sign in text)
+    return digits > 0 and digits >= sum(sign.isalpha() for sign in text)
 
 
 def named_row(names: Row, values: Row) -> str:
     """Write a row with the name of each column before its value, so that it reads alone."""
     pairs = zip(names, (one_line(value) for value in values), strict=False)
     return "; ".join(f"{name}: {value}" if name else value for name, value in pairs if value)
-
-
-def _has_head(rows: Sequence[Row], width: int) -> bool:
-    head = rows[0]
-    is_named = len(head) == width and all(head) and len(set(head)) == width
-    return is_named and len(rows) > 2 and not any(sign.isdigit() for name in head for sign in name)
 
 
 def _piped(cells: Row) -> str:
