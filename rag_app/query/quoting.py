@@ -28,11 +28,14 @@ from rag_app.query.terms import (
 
 log = logging.getLogger(__name__)
 
-ANSWERABLE = 1.2
+ANSWERABLE = 1.06
 """Evidence (share of words, similarity and lead) from which on a question is answered."""
 
-ANSWERABLE_ABROAD = 0.7
+ANSWERABLE_ABROAD = 0.6
 """The same where question and passages differ in language, so that words can share little."""
+
+LEAD_WEIGHT = 0.4
+"""What the lead counts in the evidence, beside words and similarity."""
 
 USUAL_LEAD = 0.25
 """What stands in for the lead in a library too small to have one."""
@@ -170,7 +173,7 @@ def is_answerable(
         return shared >= ANSWERABLE_BY_WORDS
     passage_language = detect_language(best.passage.text)
     is_abroad = bool(language and passage_language and language != passage_language)
-    evidence = shared + best.similarity + lead
+    evidence = shared + best.similarity + LEAD_WEIGHT * lead
     return evidence >= (ANSWERABLE_ABROAD if is_abroad else ANSWERABLE)
 
 

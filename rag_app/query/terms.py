@@ -38,7 +38,11 @@ _PAIR = re.compile(r"(\d+)[-/:](\d+)")  # 2015-16, 3:2; three parts are a date o
 _COUNTED = re.compile(r"([\d.]+)[^\W\d_]{1,3}")  # 16th, 1990er, 5kg
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _ARABIC_PREFIX = re.compile("(?:[وف]?(?:[بك]?ال|لل))(?=.{3})|[وف](?=.{4})")
-_ARABIC_SUFFIX = re.compile("(?<=.{3})(?:ات|ون|ين|ان|ها|هم|يه|يا|ه|ي)$")
+_ARABIC_PARTICLE = re.compile("^[بكلس](?=.{3})")  # "with", "as", "for", "will": written to the word
+_ARABIC_VOWELS = re.compile("[اويىءئؤ]")
+_ARABIC_SUFFIX = re.compile(
+    "(?<=.{3})(?:يتها|يته|تها|تهم|ته|ات|ون|ين|ان|ها|هم|نا|كم|ية|يه|يا|ة|ه|ي)$"
+)
 
 
 def fold(text: str) -> str:
@@ -92,6 +96,8 @@ def closeness(first: str, second: str) -> float:
     if is_number(first) or is_number(second):
         return 0.9 if _quantity(first) == _quantity(second) else 0.0
     shorter, longer = _stripped(first), _stripped(second)
+    if shorter != longer and not _consonants(shorter).isdisjoint(_consonants(longer)):
+        return 0.85
     if len(shorter) > len(longer):
         shorter, longer = longer, shorter
     if shorter[0] != longer[0]:
@@ -192,9 +198,26 @@ def is_unspaced(term: str) -> bool:
 
 @lru_cache(maxsize=50_000)
 def _stripped(term: str) -> str:
-    if not "\u0600" <= term[0] <= "\u06ff":
+    if not _is_arabic(term):
         return term
     return _ARABIC_SUFFIX.sub("", _ARABIC_PREFIX.sub("", term, count=1))
+
+
+@lru_cache(maxsize=50_000)
+def _consonants(term: str) -> frozenset[str]:
+    """Return an Arabic word's consonants, with and without a particle before it; else nothing.
+
+    Long vowels come and go between the forms of a word: a plural, a participle, a noun of its verb.
+    """
+    if not _is_arabic(term):
+        return frozenset()
+    forms = (term, _ARABIC_PARTICLE.sub("", term))
+    bare = (_ARABIC_VOWELS.sub("", form) for form in forms)
+    return frozenset(form for form in bare if len(form) >= 3)
+
+
+def _is_arabic(term: str) -> bool:
+    return "\u0600" <= term[0] <= "\u06ff"
 
 
 def _common_prefix(first: str, second: str) -> int:
