@@ -1,5 +1,6 @@
 """Scanned and garbled pages: recognised where tesseract is there, told of where it is not."""
 
+import asyncio
 import itertools
 import os
 import shutil
@@ -25,6 +26,7 @@ from rag_app.runtime import Runtime
 from rag_app.settings import Settings
 from tests.support.ingesting import add_path
 from tests.support.library import write_pdf
+from tests.support.processes import children
 
 pytestmark = pytest.mark.integration
 
@@ -112,6 +114,37 @@ async def test_a_quote_from_a_scan_is_marked_on_its_picture(
     first, _ = evidence.page_span(version.content, 2)
     assert (citation.page, lines is not None) == (2, True)
     assert evidence.boxes_on_lines(lines or [], citation.start - first, citation.end - first)
+
+
+@needs_tesseract
+async def test_a_cancelled_recognition_leaves_no_process_behind(tmp_path: Path) -> None:
+    path = write_scan(tmp_path, [ENGLISH] * 30)
+    started = asyncio.Event()
+
+    def note(done: int, in_all: int) -> None:
+        if done == 1:
+            started.set()
+
+    request = ExtractRequest(
+        "file:x", Settings(home=tmp_path), path=path, name="x.pdf", on_progress=note
+    )
+    work = asyncio.create_task(extract(request))
+    await asyncio.wait_for(started.wait(), 60)
+    running = []
+    while not running:
+        await asyncio.sleep(0.05)
+        running = children("tesseract stdin")
+    running += children("ocr_reader:recognise")
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    for _ in range(50):
+        # a program whose parent was killed is no longer below this process
+        left = [process for process in running if process.is_running()]
+        if not left:
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError(left)
 
 
 @needs_tesseract
