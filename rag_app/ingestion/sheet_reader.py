@@ -5,19 +5,22 @@ The only file that imports python_calamine.
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, time, timedelta
-from pathlib import Path
 from typing import Any
 
 import python_calamine
-from lxml import etree
 from python_calamine import CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from rag_app.errors import IngestionError, UnsupportedSourceError
-from rag_app.ingestion.packages import Package, attribute, child, kind_of, local, relation_id
 from rag_app.ingestion.rows import write_rows
-from rag_app.ingestion.writing import heading, join_blocks, paragraph
+from rag_app.ingestion.sheet_extras import SheetExtras, read_extras
+from rag_app.ingestion.writing import heading, join_blocks
 
 _MOST_CELLS = 2_000_000
+
+
+class _Percent(float):
+    """A number that its cell shows times a hundred."""
+
 
 Answer = tuple[dict[str, Any], bytes]
 
@@ -37,11 +40,12 @@ def read_sheets(request: Mapping[str, Any]) -> Iterator[Answer]:
     kept = [sheet for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     hidden = [sheet.name for sheet in kept if sheet.visible != SheetVisibleEnum.Visible]
     yield {"hidden": hidden}, b""
-    beside = _beside(request["path"])
+    extras = read_extras(request["path"])
     left = _MOST_CELLS
     for sheet in kept:
+        extra = extras.get(sheet.name, SheetExtras())
         try:
-            rows = _rows(workbook.get_sheet_by_name(sheet.name))
+            rows = _rows(workbook.get_sheet_by_name(sheet.name), extra)
         except (python_calamine.CalamineError, ValueError) as error:
             yield {"sheet": sheet.name, "failure": str(error)}, b""
             continue
@@ -51,63 +55,34 @@ def read_sheets(request: Mapping[str, Any]) -> Iterator[Answer]:
             [[_written(cell) for cell in row] for row in shown],
             [[not isinstance(cell, str) and cell is not None for cell in row] for row in shown],
         )
-        more = beside.get(sheet.name, [])
-        text = join_blocks([heading(1, sheet.name), text, *more]) if text or more else ""
+        if text or extra.notes:
+            text = join_blocks([heading(1, sheet.name), text, *extra.notes])
         yield {"sheet": sheet.name, "left_out": len(rows) - len(shown)}, text.encode()
 
 
-def _rows(sheet: CalamineSheet) -> list[list[object]]:
+def _rows(sheet: CalamineSheet, extra: SheetExtras) -> list[list[object]]:
     """Return the cells of a sheet; one that spans several rows stands in each of them."""
     rows: list[list[object]] = sheet.to_python(skip_empty_area=True)  # type: ignore[assignment]
     top, left = sheet.start or (0, 0)
+    for row, column in extra.percents:
+        if 0 <= row - top < len(rows) and 0 <= column - left < len(rows[0]):
+            value = rows[row - top][column - left]
+            if isinstance(value, int | float):
+                rows[row - top][column - left] = _Percent(value)
     for (first, column), (last, _) in sheet.merged_cell_ranges or ():
         place = column - left
         if first < top or not 0 <= place < len(rows[0] if rows else ()):
             continue  # an empty one beside the cells that are filled
-        for row in rows[first - top + 1 : last - top + 1]:
-            if row[place] in ("", None):
-                row[place] = rows[first - top][place]
+        for cells in rows[first - top + 1 : last - top + 1]:
+            if cells[place] in ("", None):
+                cells[place] = rows[first - top][place]
     return rows
 
 
-def _beside(path: str) -> dict[str, list[str]]:
-    """Return by sheet what stands beside the cells of an XLSX file: comments and text boxes."""
-    with Path(path).open("rb") as stream:
-        if kind_of(stream) != "xlsx":
-            return {}
-        try:
-            package = Package(stream)
-            main = next(package.related("", "officeDocument"), "xl/workbook.xml")
-            if not main.endswith(".xml"):
-                return {}  # the binary form, whose parts are no XML
-            sheets = package.relations(main)
-            listed = child(package.xml(main), "sheets")
-            found: dict[str, list[str]] = {}
-            for sheet in listed if listed is not None else ():
-                part = sheets.get(relation_id(sheet))
-                if part is not None:
-                    found[attribute(sheet, "name")] = list(_notes(package, part.target))
-            return found
-        except IngestionError:
-            return {}  # the cells are worth having without them
-
-
-def _notes(package: Package, name: str) -> Iterator[str]:
-    for relation in package.relations(name).values():
-        root = package.xml(relation.target) if relation.kind in {"comments", "drawing"} else None
-        for one in root.iter() if root is not None else ():
-            if local(one) == "comment":
-                yield paragraph(f"{attribute(one, 'ref')}: {_words(one)}")
-            elif local(one) == "txBody":
-                yield paragraph(_words(one))
-
-
-def _words(element: etree._Element) -> str:
-    return "".join(one.text or "" for one in element.iter() if local(one) == "t")
-
-
 def _written(cell: object) -> str:
-    """Return a value as a person reads it; the format of the cell is not known."""
+    """Return a value as a person reads it; of the cell's format only percent is known."""
+    if isinstance(cell, _Percent):
+        return f"{100 * cell:.10g} %"
     if isinstance(cell, bool):
         return "TRUE" if cell else "FALSE"
     if isinstance(cell, float):

@@ -183,9 +183,9 @@ def write_xlsx(
     raw: str = "",
     merged: str = "",
 ) -> Path:
-    """Write a workbook; a cell ("date", n) is the day n, `raw` replaces the last sheet's rows.
+    """Write a workbook; a cell may be ("date", day) or ("percent", fraction).
 
-    `merged` is a range of cells that are one, in every sheet.
+    `raw` replaces the last sheet's rows, `merged` is a range of cells that are one in every sheet.
     """
     joined = f'<mergeCells count="1"><mergeCell ref="{merged}"/></mergeCells>' if merged else ""
     files: dict[str, str] = {}
@@ -210,8 +210,9 @@ def write_xlsx(
         f'<workbook xmlns="{S}" xmlns:r="{R}"><sheets>{listed}</sheets></workbook>'
     )
     files["xl/styles.xml"] = (
-        f'<styleSheet xmlns="{S}"><cellXfs count="2"><xf numFmtId="0"/>'
-        '<xf numFmtId="14" applyNumberFormat="1"/></cellXfs></styleSheet>'
+        f'<styleSheet xmlns="{S}"><cellXfs count="3"><xf numFmtId="0"/>'
+        '<xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="10"/>'
+        "</cellXfs></styleSheet>"
     )
     targets = {
         f"r{number}": ("worksheet", f"worksheets/sheet{number}.xml")
@@ -227,7 +228,8 @@ def _x_cell(place: str, cell: object) -> str:
     if isinstance(cell, bool):
         return f'<c r="{place}" t="b"><v>{int(cell)}</v></c>'
     if isinstance(cell, tuple):
-        return f'<c r="{place}" s="1"><v>{cell[1]}</v></c>'
+        style = 1 if cell[0] == "date" else 2
+        return f'<c r="{place}" s="{style}"><v>{cell[1]}</v></c>'
     if isinstance(cell, int | float):
         return f'<c r="{place}"><v>{cell}</v></c>'
     return f'<c r="{place}" t="inlineStr"><is><t>{escape(str(cell))}</t></is></c>'

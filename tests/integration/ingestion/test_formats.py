@@ -197,6 +197,10 @@ XLSX_CASES: dict[str, tuple[list[list[object]], str]] = {
         [["A", "B"], [0.1 + 0.2, 1e15 / 10], [True, -3.0]],
         "A: 0.3; B: 100000000000000\n\nA: TRUE; B: -3",
     ),
+    "percents as they are shown": (
+        [["Hive", "Share"], ["Oak", ("percent", 0.125)], ["Lime", ("percent", 1)]],
+        "Hive: Oak; Share: 12.5 %\n\nHive: Lime; Share: 100 %",
+    ),
     "no head where the first row is numbers": ([[1, 2], [3, 4]], "A: 1; B: 2\n\nA: 3; B: 4"),
     "a head alone": ([["Hive", "Honey"]], "Hive; Honey"),
     "a form as pairs": (
