@@ -107,6 +107,8 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
     await progress.step("fetch")
     extracted = await _extract(ingestion, document, progress)
     content_hash = _content_hash(document, extracted)
+    for link in extracted.links:
+        await documents.add_url(database, workspace_id, link)
     version = await storing.find_version(database, document_id, content_hash)
     if version is not None and version.is_live:
         await storing.mark_unchanged(database, document_id, extracted)
@@ -181,7 +183,8 @@ def _content_hash(document: Mapping[str, Any], extracted: Extracted) -> str:
     """Return the hash of the file's bytes, or of the text where the person gave no file."""
     if document["file_key"]:
         return PurePath(document["file_key"]).stem
-    return hashlib.sha256(extracted.content.encode("utf-8", "replace")).hexdigest()
+    text = "\n".join((extracted.content, *extracted.links))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 async def _file_key(

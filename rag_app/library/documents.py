@@ -83,6 +83,14 @@ where d.workspace_id = %s and d.removed_at is null and d.source_type <> ''
 group by d.source_type order by 2 desc, 1
 """
 
+LINKED = """
+select distinct d.id, d.uri from membership m join document_version v on v.id = m.version_id
+cross join lateral jsonb_array_elements_text(v.extraction -> 'links') l(uri)
+join document d on d.workspace_id = v.workspace_id and d.uri = l.uri and d.removed_at is null
+where m.workspace_id = %(workspace_id)s and m.removed_in is null and v.document_id = any(%(ids)s)
+order by d.id
+"""
+
 WITHOUT_VECTORS = """
 select distinct v.document_id as id
 from membership m join document_version v on v.id = m.version_id
@@ -216,6 +224,13 @@ async def list_source_types(database: Database, workspace_id: int) -> dict[str, 
     async with database.connection() as connection:
         rows = await (await connection.execute(SOURCE_TYPES, (workspace_id,))).fetchall()
     return {row["source_type"]: row["documents"] for row in rows}
+
+
+async def list_linked(database: Database, workspace_id: int, ids: Sequence[int]) -> dict[int, str]:
+    """Return what collections hold: the ids of its documents with their addresses."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(LINKED, {"workspace_id": workspace_id, "ids": list(ids)})
+        return {row["id"]: row["uri"] for row in await cursor.fetchall()}
 
 
 async def count_without_vectors(database: Database, workspace_id: int, model_id: int) -> int:

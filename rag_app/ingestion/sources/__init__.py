@@ -9,7 +9,7 @@ from rag_app.errors import UnsupportedSourceError
 from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.fetching import Fetched, fetch
 from rag_app.ingestion.request import ExtractRequest
-from rag_app.ingestion.sources import markdown, pdf, web, youtube
+from rag_app.ingestion.sources import collection, markdown, pdf, web, youtube
 
 __all__ = ["SOURCES", "ExtractRequest", "extract"]
 
@@ -23,6 +23,8 @@ async def extract(request: ExtractRequest) -> Extracted:
     Raises IngestionError, with one sentence for the person.
     """
     if request.path is None:
+        if collection.accepts(request.uri):
+            return await collection.extract(request)
         if youtube.accepts(request.uri):
             return await youtube.extract(request)
         fetched = await fetch(request.uri, request.settings.allowed_addresses)

@@ -15,6 +15,7 @@ ICONS = (
     ("office", "file-spreadsheet"),
     ("web", "globe"),
     ("youtube", "circle-play"),
+    ("collection", "layers"),
 )
 
 
