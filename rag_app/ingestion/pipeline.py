@@ -129,14 +129,22 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
             file_key=await _file_key(ingestion, document, extracted),
             chunks=chunks,
         )
-    else:
-        version_id = version.id
+        version = storing.StoredVersion(version_id, len(chunks))
+    if version.chunks > storing.BATCH_CHUNKS:
+        await storing.publish_early(
+            database,
+            workspace_id=workspace_id,
+            document_id=document_id,
+            version_id=version.id,
+            model_id=ingestion.model_id,
+            extracted=extracted,
+        )
     await progress.step("embed")
     await storing.embed_version(
         database,
         ingestion.embedder,
         workspace_id=workspace_id,
-        version_id=version_id,
+        version_id=version.id,
         model_id=ingestion.model_id,
         title=extracted.title,
         on_progress=partial(progress.advance, "embed"),
@@ -146,7 +154,7 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
         database,
         workspace_id=workspace_id,
         document_id=document_id,
-        version_id=version_id,
+        version_id=version.id,
         model_id=ingestion.model_id,
         extracted=extracted,
     )

@@ -1,5 +1,7 @@
 """Lists the videos of a playlist or a channel. The only file that imports yt-dlp."""
 
+import contextlib
+import logging
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -8,6 +10,8 @@ from rag_app.errors import IngestionError, SourceUnavailableError
 from rag_app.uris import YOUTUBE, find_video_list, is_youtube
 
 _SECONDS = 20.0
+_log = logging.getLogger("yt_dlp")
+_log.propagate = False  # what it has to say, the error says too
 
 
 @dataclass(frozen=True)
@@ -27,14 +31,16 @@ def list_videos(uri: str, most: int, youtube_url: str = "") -> VideoList:
     again may help, IngestionError otherwise.
     """
     from yt_dlp import YoutubeDL  # half a second to import
+    from yt_dlp.networking import Request
+    from yt_dlp.networking.exceptions import HTTPError
     from yt_dlp.utils import DownloadError
+
+    refused = contextlib.ExitStack()
 
     class Lister(YoutubeDL):  # type: ignore[misc]
         """Asks YouTube and nobody else, or the server that stands for it."""
 
         def urlopen(self, req: Any) -> Any:
-            from yt_dlp.networking import Request
-
             request = Request(req) if isinstance(req, str) else req
             if not is_youtube(request.url):
                 raise IngestionError(f"{request.url} is not an address of YouTube's.")
@@ -42,14 +48,17 @@ def list_videos(uri: str, most: int, youtube_url: str = "") -> VideoList:
                 parts = urlsplit(request.url)
                 query = f"?{parts.query}" if parts.query else ""
                 request.url = f"{youtube_url.rstrip('/')}{parts.path}{query}"
-            return super().urlopen(request)
+            try:
+                return super().urlopen(request)
+            except HTTPError as error:
+                refused.callback(error.close)  # the library keeps its connection open
+                raise
 
     options = {
         "extract_flat": "in_playlist",
         "skip_download": True,
         "playlistend": most + 1,  # one more tells whether there are more
-        "quiet": True,
-        "no_warnings": True,
+        "logger": _log,
         "cachedir": False,
         "socket_timeout": _SECONDS,
         "retries": 1,
@@ -58,7 +67,7 @@ def list_videos(uri: str, most: int, youtube_url: str = "") -> VideoList:
     }
     address = find_video_list(uri) or uri
     try:
-        with Lister(options) as lister:
+        with refused, Lister(options) as lister:
             found = lister.extract_info(address, download=False) or {}
     except DownloadError as error:
         raise _translate(address, error) from error

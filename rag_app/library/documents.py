@@ -94,6 +94,7 @@ order by d.id
 WITHOUT_VECTORS = """
 select distinct v.document_id as id
 from membership m join document_version v on v.id = m.version_id
+join document d on d.id = v.document_id and d.status <> 'running'
 where m.workspace_id = %(workspace_id)s and m.removed_in is null and v.chunk_count > (
   select count(*) from embedding e where e.version_id = v.id and e.model_id = %(model_id)s)
 order by 1
@@ -120,6 +121,11 @@ update document set status = 'running', step = 'fetch', progress = 0, error = nu
   updated_at = now()
 where id = %s and removed_at is null and status in ('queued', 'running')
 returning id, workspace_id, uri, title, file_key
+"""
+
+LOCK_WORKSPACE = """
+select live_snapshot from workspace
+where id = (select workspace_id from document where id = %s) for no key update
 """
 
 FAIL = """
@@ -334,7 +340,10 @@ async def retry_document(database: Database, workspace_id: int, document_id: int
 async def cancel_document(database: Database, workspace_id: int, document_id: int) -> None:
     """Stop a document that waits or is being taken in; its job ends at its next step."""
     async with database.connection() as connection:
-        await connection.execute(CANCEL, (document_id, workspace_id))
+        await connection.execute(snapshots.LOCK_POINTER, (workspace_id,))
+        cursor = await connection.execute(CANCEL, (document_id, workspace_id))
+        if cursor.rowcount:
+            await snapshots.withdraw_early(connection, workspace_id, document_id)
         await notify(connection, workspace_id, document_id)
 
 
@@ -436,6 +445,8 @@ async def report_failure(
     False when it was cancelled, removed or queued anew in the meantime: then nothing is shown.
     """
     async with database.connection() as connection:
+        # in the order of every publication: first the workspace, then the document
+        await connection.execute(LOCK_WORKSPACE, (document_id,))
         cursor = await connection.execute(
             FAIL,
             {"id": document_id, "error": error, "status": "queued" if will_retry else "failed"},
@@ -443,6 +454,8 @@ async def report_failure(
         row = await cursor.fetchone()
         if row is None:
             return False
+        if not will_retry:
+            await snapshots.withdraw_early(connection, row["workspace_id"], document_id)
         await notify(connection, row["workspace_id"], document_id)
         return True
 

@@ -39,11 +39,11 @@ def sitemap(server: Loopback, *paths: str, tag: str = "urlset") -> Reply:
     return Reply(f"<?xml version='1.0'?><{tag}>{inner}</{tag}>", content_type="application/xml")
 
 
-async def crawl(pages: Pages, start: str = "/", **limits: int) -> tuple[Site, Loopback]:
+async def crawl(contents: Pages, start: str = "/", **limits: int) -> tuple[Site, Loopback]:
     server_of: list[Loopback] = []
 
     def answer(asked: Asked) -> Reply:
-        found = pages.get(asked.path, Reply("none", 404))
+        found = contents.get(asked.path, Reply("none", 404))
         return found(server_of[0]) if callable(found) else found
 
     with serve(answer) as server:
