@@ -28,6 +28,7 @@ from rag_app.lexemes import read_lexeme
 from rag_app.marks import TIMED_SOURCE_TYPES
 from rag_app.query.syntax import clean_question
 from rag_app.settings import Settings, load_settings
+from rag_app.uris import SITE_PREFIX, with_scheme
 
 POLL_SECONDS = 0.25
 MOST_PASSAGES = 100
@@ -80,6 +81,9 @@ def build_parser() -> argparse.ArgumentParser:
     add = _command(commands, "add", "add files, folders, web pages and videos", add_sources)
     add.epilog = f"Files: {', '.join(NAMES)}. {add.epilog or ''}"
     add.add_argument("sources", nargs="+", type=_source, metavar="SOURCE")
+    add.add_argument(
+        "--site", action="store_true", help="all pages of the sites, not the page alone"
+    )
     add.add_argument("--no-wait", action="store_true", help="return as soon as all are queued")
 
     search = _command(
@@ -199,13 +203,17 @@ async def add_sources(settings: Settings, parsed: argparse.Namespace) -> int:
         for source in _expand(parsed.sources):
             shown = _printable(source)
             try:
-                results.append({"source": shown, "id": await _add(runtime, source)})
+                results.append({"source": shown, "id": await _add(runtime, source, parsed.site)})
             except (RagAppError, OSError, ValueError) as error:
                 results.append({"source": shown, "error": _sentence(error, shown)})
+        arguments = (runtime.database, runtime.workspace_id)
         if not parsed.no_wait:
             ids = [result["id"] for result in results if "id" in result]
-            finished = partial(documents.are_finished, runtime.database, runtime.workspace_id, ids)
-            await _wait(runtime, finished)
+            await _wait(runtime, partial(documents.are_finished, *arguments, ids))
+            # what a site or a playlist holds came in as documents of their own
+            linked = await documents.list_linked(*arguments, ids)
+            results += [{"source": uri, "id": number} for number, uri in linked.items()]
+            await _wait(runtime, partial(documents.are_finished, *arguments, list(linked)))
         rows = []
         for result in results:
             document, problem = None, result.get("error")
@@ -498,9 +506,11 @@ async def evaluate(settings: Settings, parsed: argparse.Namespace) -> int:
     return 1 if below else 0
 
 
-async def _add(runtime: Any, source: str) -> int:
+async def _add(runtime: Any, source: str, is_site: bool) -> int:
     from rag_app.library import documents
 
+    if is_site and not source.startswith(SITE_PREFIX):
+        source = SITE_PREFIX + with_scheme(source)
     if "://" in source:
         if source != _printable(source):
             raise IngestionError(f'"{_printable(source)}" is not a web address.')

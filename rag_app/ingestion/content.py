@@ -34,6 +34,7 @@ class Extracted:
 
     `extraction` tells how it went: for paged sources `pages` holds one of "text", "empty",
     "garbled" and "failed" a page, and `page_labels` the printed number where it differs.
+    `links` are addresses that become documents of their own: what a collection holds.
     `original` is the file behind a web address, when there is one worth keeping to show, and
     `original_suffix` what its name ends in.
     """
@@ -48,6 +49,7 @@ class Extracted:
     extraction: Mapping[str, object] = field(default_factory=dict)
     original: bytes | None = field(default=None, repr=False)
     original_suffix: str = ""
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

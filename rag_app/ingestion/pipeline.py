@@ -107,6 +107,8 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
     await progress.step("fetch")
     extracted = await _extract(ingestion, document, progress)
     content_hash = _content_hash(document, extracted)
+    for link in extracted.links:
+        await documents.add_url(database, workspace_id, link)
     version = await storing.find_version(database, document_id, content_hash)
     if version is not None and version.is_live:
         await storing.mark_unchanged(database, document_id, extracted)
@@ -127,14 +129,22 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
             file_key=await _file_key(ingestion, document, extracted),
             chunks=chunks,
         )
-    else:
-        version_id = version.id
+        version = storing.StoredVersion(version_id, len(chunks))
+    if version.chunks > storing.BATCH_CHUNKS:
+        await storing.publish_early(
+            database,
+            workspace_id=workspace_id,
+            document_id=document_id,
+            version_id=version.id,
+            model_id=ingestion.model_id,
+            extracted=extracted,
+        )
     await progress.step("embed")
     await storing.embed_version(
         database,
         ingestion.embedder,
         workspace_id=workspace_id,
-        version_id=version_id,
+        version_id=version.id,
         model_id=ingestion.model_id,
         title=extracted.title,
         on_progress=partial(progress.advance, "embed"),
@@ -144,7 +154,7 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
         database,
         workspace_id=workspace_id,
         document_id=document_id,
-        version_id=version_id,
+        version_id=version.id,
         model_id=ingestion.model_id,
         extracted=extracted,
     )
@@ -181,7 +191,8 @@ def _content_hash(document: Mapping[str, Any], extracted: Extracted) -> str:
     """Return the hash of the file's bytes, or of the text where the person gave no file."""
     if document["file_key"]:
         return PurePath(document["file_key"]).stem
-    return hashlib.sha256(extracted.content.encode("utf-8", "replace")).hexdigest()
+    text = "\n".join((extracted.content, *extracted.links))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 async def _file_key(

@@ -20,10 +20,12 @@ BATCH_CHUNKS = 32  # a few seconds of embedding
 
 FIND_VERSION = """
 select v.id, v.chunk_count,
-       exists (select 1 from membership m where m.version_id = v.id and m.removed_in is null)
-         as is_live
+       exists (select 1 from membership m where m.version_id = v.id and m.removed_in is null
+         and not exists (select 1 from snapshot s where s.workspace_id = m.workspace_id
+           and s.number = m.added_in and s.reason = %(early)s)) as is_live
 from document_version v
-where v.document_id = %s and v.content_hash = %s order by v.id desc limit 1
+where v.document_id = %(document_id)s and v.content_hash = %(content_hash)s
+order by v.id desc limit 1
 """
 
 # versions of a document that were never published, left by an ingest that did not finish
@@ -79,6 +81,15 @@ join membership m on m.version_id = v.id and m.removed_in is null
 where d.id = %s and d.removed_at is null order by v.id desc limit 1
 """
 
+# names a document that is being taken in and has no version that questions see
+NAME_NEW = """
+update document d set title = %(title)s, source_type = %(source_type)s
+where d.id = %(id)s and d.removed_at is null and d.status = 'running'
+and not exists (select 1 from document_version v join membership m on m.version_id = v.id
+  where v.document_id = d.id and m.removed_in is null)
+returning d.id
+"""
+
 FINISH_DOCUMENT = """
 update document set status = 'ready', step = '', progress = 1, error = null,
   title = %(title)s, source_type = %(source_type)s, unchanged = %(unchanged)s, updated_at = now()
@@ -89,10 +100,11 @@ returning workspace_id
 
 @dataclass(frozen=True)
 class StoredVersion:
-    """A version in the tables; `is_live` once a snapshot shows it."""
+    """A version in the tables; `is_live` once a snapshot shows it with all its vectors."""
 
     id: int
-    is_live: bool
+    chunks: int
+    is_live: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,10 +130,15 @@ async def find_version(
 ) -> StoredVersion | None:
     """Return this document's version with this content, if it is whole."""
     async with database.connection() as connection:
-        row = await (await connection.execute(FIND_VERSION, (document_id, content_hash))).fetchone()
+        values = {
+            "document_id": document_id,
+            "content_hash": content_hash,
+            "early": snapshots.early_reason(document_id),
+        }
+        row = await (await connection.execute(FIND_VERSION, values)).fetchone()
     if row is None or row["chunk_count"] == 0:
         return None
-    return StoredVersion(id=row["id"], is_live=row["is_live"])
+    return StoredVersion(id=row["id"], chunks=row["chunk_count"], is_live=row["is_live"])
 
 
 async def store_version(
@@ -289,6 +306,36 @@ async def embed_version(
             await on_progress(done, total)
 
 
+async def publish_early(
+    database: Database,
+    *,
+    workspace_id: int,
+    document_id: int,
+    version_id: int,
+    model_id: int,
+    extracted: Extracted,
+) -> None:
+    """Show a new document to questions while it is being embedded: its words are found at once.
+
+    Only what questions see nothing of yet is shown early. Vectors join as they are stored; the
+    publication at the end makes the snapshot that stays as it is.
+    """
+    async with database.connection() as connection:
+        await connection.execute(snapshots.LOCK_POINTER, (workspace_id,))
+        cursor = await connection.execute(NAME_NEW, _names(document_id, extracted))
+        if await cursor.fetchone() is None:
+            return
+        number = await snapshots.next_snapshot(
+            connection,
+            workspace_id,
+            model_id=model_id,
+            document_id=document_id,
+            reason=snapshots.early_reason(document_id),
+        )
+        await snapshots.add_version(connection, workspace_id, version_id, number)
+        await documents.notify(connection, workspace_id, document_id)
+
+
 async def publish(
     database: Database,
     *,
@@ -342,15 +389,18 @@ async def _finish(
 ) -> bool:
     cursor = await connection.execute(
         FINISH_DOCUMENT,
-        {
-            "id": document_id,
-            "title": extracted.title[: documents.LONGEST_TITLE],
-            "source_type": extracted.source_type,
-            "unchanged": unchanged,
-        },
+        _names(document_id, extracted) | {"unchanged": unchanged},
     )
     row = await cursor.fetchone()
     if row is None:
         return False
     await documents.notify(connection, row["workspace_id"], document_id)
     return True
+
+
+def _names(document_id: int, extracted: Extracted) -> dict[str, object]:
+    return {
+        "id": document_id,
+        "title": extracted.title[: documents.LONGEST_TITLE],
+        "source_type": extracted.source_type,
+    }

@@ -83,9 +83,18 @@ where d.workspace_id = %s and d.removed_at is null and d.source_type <> ''
 group by d.source_type order by 2 desc, 1
 """
 
+LINKED = """
+select distinct d.id, d.uri from membership m join document_version v on v.id = m.version_id
+cross join lateral jsonb_array_elements_text(v.extraction -> 'links') l(uri)
+join document d on d.workspace_id = v.workspace_id and d.uri = l.uri and d.removed_at is null
+where m.workspace_id = %(workspace_id)s and m.removed_in is null and v.document_id = any(%(ids)s)
+order by d.id
+"""
+
 WITHOUT_VECTORS = """
 select distinct v.document_id as id
 from membership m join document_version v on v.id = m.version_id
+join document d on d.id = v.document_id and d.status <> 'running'
 where m.workspace_id = %(workspace_id)s and m.removed_in is null and v.chunk_count > (
   select count(*) from embedding e where e.version_id = v.id and e.model_id = %(model_id)s)
 order by 1
@@ -112,6 +121,11 @@ update document set status = 'running', step = 'fetch', progress = 0, error = nu
   updated_at = now()
 where id = %s and removed_at is null and status in ('queued', 'running')
 returning id, workspace_id, uri, title, file_key
+"""
+
+LOCK_WORKSPACE = """
+select live_snapshot from workspace
+where id = (select workspace_id from document where id = %s) for no key update
 """
 
 FAIL = """
@@ -218,6 +232,13 @@ async def list_source_types(database: Database, workspace_id: int) -> dict[str, 
     return {row["source_type"]: row["documents"] for row in rows}
 
 
+async def list_linked(database: Database, workspace_id: int, ids: Sequence[int]) -> dict[int, str]:
+    """Return what collections hold: the ids of its documents with their addresses."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(LINKED, {"workspace_id": workspace_id, "ids": list(ids)})
+        return {row["id"]: row["uri"] for row in await cursor.fetchall()}
+
+
 async def count_without_vectors(database: Database, workspace_id: int, model_id: int) -> int:
     """Return how many documents have no vectors of a model, or not all: found by words only."""
     async with database.connection() as connection:
@@ -319,7 +340,10 @@ async def retry_document(database: Database, workspace_id: int, document_id: int
 async def cancel_document(database: Database, workspace_id: int, document_id: int) -> None:
     """Stop a document that waits or is being taken in; its job ends at its next step."""
     async with database.connection() as connection:
-        await connection.execute(CANCEL, (document_id, workspace_id))
+        await connection.execute(snapshots.LOCK_POINTER, (workspace_id,))
+        cursor = await connection.execute(CANCEL, (document_id, workspace_id))
+        if cursor.rowcount:
+            await snapshots.withdraw_early(connection, workspace_id, document_id)
         await notify(connection, workspace_id, document_id)
 
 
@@ -421,6 +445,8 @@ async def report_failure(
     False when it was cancelled, removed or queued anew in the meantime: then nothing is shown.
     """
     async with database.connection() as connection:
+        # in the order of every publication: first the workspace, then the document
+        await connection.execute(LOCK_WORKSPACE, (document_id,))
         cursor = await connection.execute(
             FAIL,
             {"id": document_id, "error": error, "status": "queued" if will_retry else "failed"},
@@ -428,6 +454,8 @@ async def report_failure(
         row = await cursor.fetchone()
         if row is None:
             return False
+        if not will_retry:
+            await snapshots.withdraw_early(connection, row["workspace_id"], document_id)
         await notify(connection, row["workspace_id"], document_id)
         return True
 

@@ -49,6 +49,12 @@ where v.id = m.version_id and v.document_id = %(document_id)s
 returning m.version_id
 """
 
+IS_EARLY = """
+select 1 from membership m join document_version v on v.id = m.version_id
+join snapshot s on s.workspace_id = m.workspace_id and s.number = m.added_in
+where v.document_id = %(document_id)s and m.removed_in is null and s.reason = %(reason)s
+"""
+
 VERSION_LANGUAGES = """
 select language::text as language, count(*) as chunks, coalesce(sum(length(tsv)), 0) as lexemes
 from chunk_text_index where version_id = %s group by language order by 1
@@ -183,6 +189,20 @@ async def add_version(
     """Let a version stand from `snapshot` on."""
     await connection.execute(ADD_MEMBERSHIP, (workspace_id, version_id, snapshot))
     await _move_statistics(connection, workspace_id, [version_id], sign=1)
+
+
+def early_reason(document_id: int) -> str:
+    """Return the reason of the snapshot that shows a document before it is embedded."""
+    return f"reading document {document_id}"
+
+
+async def withdraw_early(connection: Connection, workspace_id: int, document_id: int) -> None:
+    """Make the next snapshot without a document that was shown early and came to no end."""
+    cursor = await connection.execute(
+        IS_EARLY, {"document_id": document_id, "reason": early_reason(document_id)}
+    )
+    if await cursor.fetchone() is not None:
+        await remove_versions(connection, workspace_id, document_id)
 
 
 async def remove_versions(connection: Connection, workspace_id: int, document_id: int) -> None:

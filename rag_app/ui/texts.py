@@ -144,8 +144,12 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Die Verbindung brach beim Senden ab.",
     ),
     "cancel_upload": ("Cancel this upload", "Diese Übertragung abbrechen"),
-    "url": ("Address of a web page or a YouTube video", "Adresse einer Webseite oder eines Videos"),
+    "url": (
+        "Address of a web page, a YouTube video, a playlist or a channel",
+        "Adresse einer Webseite, eines YouTube-Videos, einer Playlist oder eines Kanals",
+    ),
     "url_placeholder": ("https://…", "https://…"),
+    "whole_site": ("All pages of this site", "Alle Seiten dieser Website"),
     "add": ("Add", "Hinzufügen"),
     "own_computer": (
         "This address leads to this computer, where Pincite fetches nothing. Add files above.",
@@ -200,6 +204,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "kind_subtitles": ("Subtitles", "Untertitel"),
     "kind_web": ("Web page", "Webseite"),
     "kind_youtube": ("Video", "Video"),
+    "kind_collection": ("Collection", "Sammlung"),
     # what a question is kept to
     "filter": ("Filter", "Filter"),
     "filter_title": ("Keep questions to", "Fragen beschränken auf"),

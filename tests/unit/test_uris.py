@@ -1,7 +1,7 @@
 import pytest
 
 from rag_app.errors import IngestionError
-from rag_app.uris import canonical_url, find_video_id, is_youtube
+from rag_app.uris import canonical_url, find_video_id, find_video_list, is_youtube
 
 ID = "dQw4w9WgXcQ"
 
@@ -24,7 +24,7 @@ def test_every_form_of_address_leads_to_the_same_video(uri: str) -> None:
 
 @pytest.mark.parametrize(
     "uri",
-    ["https://www.youtube.com/playlist?list=PL123", "https://www.youtube.com/@somebody",
+    ["https://www.youtube.com/playlist?list=PL123", "https://www.youtube.com/@somebody/videos",
      "https://www.youtube.com/", "https://youtu.be/", "https://www.youtube.com/watch?v=short"],
 )  # fmt: skip
 def test_what_is_no_single_video_has_no_id(uri: str) -> None:
@@ -58,3 +58,32 @@ def test_one_page_has_one_address(typed: str, kept: str) -> None:
 def test_nonsense_is_named(typed: str) -> None:
     with pytest.raises(IngestionError, match="is not a web address"):
         canonical_url(typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("youtube.com/@somebody", "/@somebody/videos"),
+        ("https://m.youtube.com/@somebody/streams?x=1", "/@somebody/videos"),
+        ("https://www.youtube.com/channel/UC123/featured", "/channel/UC123/videos"),
+        (
+            "https://www.youtube.com/playlist?list=PLabcdefghij&si=x",
+            "/playlist?list=PLabcdefghij",
+        ),
+    ],
+)
+def test_a_channel_or_a_playlist_has_one_address(typed: str, kept: str) -> None:
+    assert canonical_url(typed) == f"https://www.youtube.com{kept}"
+
+
+def test_a_video_within_a_playlist_is_that_video() -> None:
+    typed = "https://www.youtube.com/watch?v=abcdefghijk&list=PLabcdefghij&index=3"
+
+    assert find_video_list(typed) is None
+    assert canonical_url(typed) == "https://www.youtube.com/watch?v=abcdefghijk"
+
+
+def test_a_whole_site_is_kept_under_its_own_mark() -> None:
+    assert canonical_url("site:Example.org/docs") == "site:https://example.org/docs"
+    with pytest.raises(IngestionError):
+        canonical_url("site:ftp://example.org")

@@ -12,6 +12,7 @@ from rag_app.ingestion.fetching import Fetched, fetch
 from rag_app.ingestion.formats import NAMES
 from rag_app.ingestion.request import ExtractRequest
 from rag_app.ingestion.sources import (
+    collection,
     csv_table,
     docx,
     epub,
@@ -36,7 +37,7 @@ SOURCES = (
 """Specific before general, each picked by what the document holds."""
 
 SOURCE_TYPES = tuple(
-    sorted({source.SOURCE_TYPE for source in (*SOURCES, youtube) if source.SOURCE_TYPE})
+    sorted({source.SOURCE_TYPE for source in (*SOURCES, youtube, collection) if source.SOURCE_TYPE})
 )
 
 _FROM_FILES = frozenset({pdf, docx, pptx, spreadsheet, opendocument, epub, rtf})
@@ -48,6 +49,8 @@ async def extract(request: ExtractRequest) -> Extracted:
     Raises IngestionError, with one sentence for the person.
     """
     if request.path is None:
+        if collection.accepts(request.uri):
+            return await collection.extract(request)
         if youtube.accepts(request.uri):
             return await youtube.extract(request)
         fetched = await fetch(request.uri, request.settings.allowed_addresses)

@@ -19,6 +19,7 @@ ICONS = (
     ("web", "globe"),
     ("youtube", "circle-play"),
     ("subtitles", "captions"),
+    ("collection", "layers"),
 )
 
 

@@ -50,6 +50,12 @@ def add_documents() -> rx.Component:
                 rx.el.button(words("add"), id="add-url", type="submit", class_name="button main"),
                 class_name="url-line",
             ),
+            rx.el.label(
+                rx.el.input(type="checkbox", name="site", id="site", key=LibraryState.urls_added),
+                words("whole_site"),
+                html_for="site",
+                class_name="site-choice",
+            ),
             rx.el.p(LibraryState.url_error, id="url-error", role="alert", class_name="error"),
             on_submit=LibraryState.add_url,
             class_name="url-form",

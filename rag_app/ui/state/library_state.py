@@ -13,6 +13,7 @@ from rag_app.ui.state.conversations_state import ConversationsState
 from rag_app.ui.state.session_state import SIGN_IN, is_allowed, language_of, show_error
 from rag_app.ui.state.views import DocumentView, document_view, shorten
 from rag_app.ui.texts import explain, say
+from rag_app.uris import SITE_PREFIX, with_scheme
 
 ROWS = 100
 CHANGES_KEPT = 30
@@ -87,7 +88,8 @@ class LibraryState(rx.State):
             self.url_error = say("own_computer", language)
             return None
         try:
-            await documents.add_url(runtime.database, runtime.workspace_id, url)
+            address = SITE_PREFIX + with_scheme(url) if form.get("site") else url
+            await documents.add_url(runtime.database, runtime.workspace_id, address)
             self.urls_added += 1
         except IngestionError:
             self.url_error = say("no_address", language, address=shorten(url, LONGEST_ADDRESS))

@@ -13,6 +13,7 @@ from rag_app.query.results import Passage
 from rag_app.query.turn_log import read_filters
 from rag_app.ui.state.filter_views import kind_name, scope_line
 from rag_app.ui.texts import TEXTS, say
+from rag_app.uris import SITE_PREFIX
 
 LONGEST_EXCERPT = 320
 LONGEST_HEADING = 60
@@ -264,7 +265,8 @@ def conversation_view(conversation: ConversationSummary) -> ConversationView:
 
 def document_view(document: DocumentSummary, language: str) -> DocumentView:
     """Return a document as the list shows it."""
-    is_url = document.uri.startswith(("http://", "https://"))
+    uri = document.uri.removeprefix(SITE_PREFIX)
+    is_url = uri.startswith(("http://", "https://"))
     kind = document.source_type or ("web" if is_url else guess_source_type(document.title))
     facts = [say(f"kind_{kind}", language)] if f"kind_{kind}" in TEXTS else []
     if document.seconds:
@@ -273,7 +275,7 @@ def document_view(document: DocumentSummary, language: str) -> DocumentView:
         unit = "slides" if kind == "slides" else "pages"
         key = f"{unit}_one" if document.pages == 1 else f"{unit}_many"
         facts.append(say(key, language, count=document.pages))
-    if is_url and (host := urlsplit(document.uri).hostname):
+    if is_url and (host := urlsplit(uri).hostname):
         facts.append(host.removeprefix("www."))
     error = document.error or ""
     if document.status == "ready" and document.warnings:

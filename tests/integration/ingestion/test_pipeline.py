@@ -1,5 +1,6 @@
 """Documents come in: stored whole or not at all, once, and visible only when published."""
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,8 @@ from rag_app.ingestion.browser import Browser
 from rag_app.jobs import queue
 from rag_app.jobs.worker import Attempt
 from rag_app.library import documents, snapshots
+from rag_app.library.documents import DocumentSummary
+from rag_app.providers.base import Embedder, EmbedKind, Provider
 from rag_app.query import pipeline
 from rag_app.query.results import Filters
 from rag_app.runtime import Runtime, worker_tasks
@@ -150,7 +153,7 @@ async def test_a_failure_says_what_and_why_and_a_retry_works(
     assert (queued.status, queued.error) == ("queued", None)
 
 
-async def test_an_ingest_that_breaks_off_is_invisible_and_goes_on_where_it_stopped(
+async def test_an_ingest_that_breaks_off_is_found_by_its_words_and_goes_on_where_it_stopped(
     runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "\n\n".join(f"# Part {n}\n\n" + f"Sentence about topic{n}. " * 60 for n in range(60))
@@ -176,7 +179,7 @@ async def test_an_ingest_that_breaks_off_is_invisible_and_goes_on_where_it_stopp
 
     waiting = await documents.get_document(runtime.database, runtime.workspace_id, document_id)
     assert (waiting.status, waiting.error) == ("queued", "The model is busy.")
-    assert await found(runtime, "topic3") == []
+    assert await found(runtime, "topic3")
     embedded = await count(runtime, "embedding")
     assert embedded == calls[0]
 
@@ -186,6 +189,99 @@ async def test_an_ingest_that_breaks_off_is_invisible_and_goes_on_where_it_stopp
     assert sum(calls) - calls[1] == done.chunks, "nothing that was stored was embedded again"
     assert await count(runtime, "embedding") == done.chunks == await count(runtime, "chunk")
     assert await count(runtime, "document_version") == 1
+
+
+def write_long_note(folder: Path) -> Path:
+    sections = [
+        f"# Part {n}\n\n" + f"The keeper of lighthouse number {n} wrote about storms. " * 40
+        for n in range(40)
+    ]
+    path = folder / "long.md"
+    path.write_text("\n\n".join(["# Lighthouses", *sections]), encoding="utf-8")
+    return path
+
+
+class Watched:
+    """An embedder that lets a test look around before each batch."""
+
+    def __init__(self, inner: Embedder, look: Callable[[int], Awaitable[None]]) -> None:
+        self.inner, self.model, self.look, self.batches = inner, inner.model, look, 0
+
+    async def embed(self, texts: Sequence[str], *, kind: EmbedKind) -> list[list[float]]:
+        if kind == "passage":
+            self.batches += 1
+            await self.look(self.batches)
+        return await self.inner.embed(texts, kind=kind)
+
+
+async def add_watched(
+    runtime: Runtime, folder: Path, look: Callable[[int, int], Awaitable[None]]
+) -> DocumentSummary:
+    path = write_long_note(folder)
+    document_id = await documents.add_file(
+        runtime.database, runtime.files, runtime.workspace_id, path, path.name, uri=str(path)
+    )
+    watched = Watched(runtime.provider.embedder, lambda batch: look(document_id, batch))
+    return await ingest(replace(runtime, provider=Provider(watched)), document_id)
+
+
+async def test_a_long_document_is_answerable_before_it_is_embedded(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    seen = []
+
+    async def look(document_id: int, batch: int) -> None:
+        now = await documents.get_document(runtime.database, runtime.workspace_id, document_id)
+        passages = (await pipeline.retrieve(runtime.query, "lighthouse number 37")).passages
+        seen.append((now.status, now.title, passages[0].heading, passages[0].source_type))
+
+    document = await add_watched(runtime, tmp_path, look)
+
+    assert len(seen) > 1
+    assert set(seen) == {("running", "Lighthouses", "Part 37", "markdown")}
+    assert (document.status, document.unchanged) == ("ready", False)
+    listed = await snapshots.list_snapshots(runtime.database, runtime.workspace_id)
+    assert [one["documents"] for one in listed] == [1, 1]
+    assert await count(runtime, "embedding") == document.chunks
+    again = await add_path(runtime, tmp_path / "long.md")
+    assert again.unchanged
+
+
+@pytest.mark.parametrize("ending", ["cancel", "fail"])
+async def test_a_document_shown_early_that_comes_to_no_end_is_withdrawn_and_can_go_on(
+    runtime: Runtime, tmp_path: Path, ending: str
+) -> None:
+    async def look(document_id: int, batch: int) -> None:
+        if batch == 2 and ending == "fail":
+            raise ProviderUnavailableError
+        if batch == 2:
+            await documents.cancel_document(runtime.database, runtime.workspace_id, document_id)
+
+    document = await add_watched(runtime, tmp_path, look)
+
+    assert document.status == ("failed" if ending == "fail" else "cancelled")
+    assert await found(runtime, "lighthouse number 37") == []
+    assert await count(runtime, "term_statistics") == 0
+    await documents.retry_document(runtime.database, runtime.workspace_id, document.id)
+    finished = await ingest(runtime, document.id)
+    assert (finished.status, finished.unchanged) == ("ready", False)
+    assert await found(runtime, "lighthouse number 37")
+    assert await count(runtime, "embedding") == finished.chunks
+
+
+async def test_a_new_version_is_not_shown_before_it_is_whole(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    seen = []
+
+    async def look(_document_id: int, _batch: int) -> None:
+        seen.append(await found(runtime, "lighthouse tomatoes"))
+
+    await add_text(runtime, tmp_path, "long.md", "# Old\n\nTomatoes want water.")
+    await add_watched(runtime, tmp_path, look)
+
+    assert all(passages == [("Old", None)] for passages in seen)
+    assert ("Lighthouses", None) in await found(runtime, "lighthouse tomatoes")
 
 
 async def test_a_document_removed_while_it_comes_in_stays_removed(
