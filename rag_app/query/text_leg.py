@@ -20,7 +20,10 @@ from rag_app.query.compounds import stand_ins
 from rag_app.query.results import Hit, Scope
 from rag_app.query.scope import ScopeSize, visibility
 
-WANTED_CANDIDATES = 200  # expected to pass the bar: 99.5 % of the exact top 20 are among them
+WANTED_CANDIDATES = 200
+"""Chunks expected to pass the bar: 99.5 % of the exact top 20 stand among them."""
+WANTED_BY_ROOT = 0.4
+"""The same as a share of the root of the library, where that is more: 400 of a million."""
 MOST_CANDIDATES = 10_000  # when fewer passed than were wanted
 MOST_FORMULA_TERMS = 8  # the rarest; the formula grows with the ways to reach the bar
 STAND_IN_WEIGHT = 1.0  # what the parts of a compound count together, as parts of their idf
@@ -101,7 +104,8 @@ async def text_leg(
     """
     # a filter or a phrase lets fewer pass
     share = min(1.0, size.chunks / max(1, sum(question.chunks.values())))
-    narrow = _formulas(question, WANTED_CANDIDATES / max(share, 1e-9))
+    wanted = max(WANTED_CANDIDATES, WANTED_BY_ROOT * math.sqrt(size.chunks))
+    narrow = _formulas(question, wanted / max(share, 1e-9))
     hits = await _best(connection, scope, size, question, narrow, required, limit)
     if len(hits) < limit:
         wide = _formulas(question, MOST_CANDIDATES)
