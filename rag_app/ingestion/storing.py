@@ -10,6 +10,7 @@ from pgvector import HalfVector
 from rag_app.database.session import Connection, Database
 from rag_app.ingestion.chunking import ChunkText, embedding_text
 from rag_app.ingestion.content import Extracted
+from rag_app.ingestion.coverage import coverage
 from rag_app.language import detect_language, regconfig
 from rag_app.lexemes import document_text
 from rag_app.library import documents, snapshots
@@ -155,6 +156,7 @@ async def store_version(
     found = extracted.language or await asyncio.to_thread(detect_language, extracted.content)
     language = regconfig(found)
     extraction = dict(extracted.extraction) | {"warnings": list(extracted.warnings)}
+    extraction |= coverage(extraction.get("pages") or ())  # type: ignore[arg-type]
     async with database.connection() as connection:
         for left in await (await connection.execute(UNPUBLISHED, (document_id,))).fetchall():
             await documents.delete_version(connection, left["id"])

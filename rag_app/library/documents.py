@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePath
 from typing import Any
@@ -27,7 +27,9 @@ SUMMARY = """
 select d.id, d.title, d.uri, d.source_type, d.status, d.step, d.progress, d.error, d.unchanged,
        d.created_at, d.updated_at, v.id as version_id, v.page_count as pages,
        v.duration_seconds as seconds, coalesce(v.chunk_count, 0) as chunks,
-       coalesce(v.extraction -> 'warnings', '[]'::jsonb) as warnings
+       coalesce(v.extraction -> 'warnings', '[]'::jsonb) as warnings,
+       coalesce(v.extraction ->> 'strip', '') as strip,
+       coalesce(v.extraction -> 'coverage', '{}'::jsonb) as coverage
 from document d
 left join lateral (
     select v.* from document_version v join membership m on m.version_id = v.id
@@ -142,7 +144,11 @@ where id = %(id)s and removed_at is null and status = 'running' returning worksp
 
 @dataclass(frozen=True)
 class DocumentSummary:
-    """A document as a list shows it; `progress` runs from 0 to 1, `seconds` is a duration."""
+    """A document as a list shows it; `progress` runs from 0 to 1, `seconds` is a duration.
+
+    `coverage` counts its pages by state and `strip` has their letters, see `ingestion.coverage`;
+    both are empty where each page was simply read.
+    """
 
     id: int
     title: str
@@ -160,6 +166,8 @@ class DocumentSummary:
     seconds: int | None
     chunks: int
     warnings: tuple[str, ...]
+    strip: str = ""
+    coverage: Mapping[str, int] = field(default_factory=dict)
 
 
 async def add_url(database: Database, workspace_id: int, url: str) -> int:

@@ -170,7 +170,7 @@ def _row(listed: rx.Var[DocumentView]) -> rx.Component:
         kind_icon(document.kind),
         rx.el.div(
             rx.cond(
-                document.status == "ready",
+                document.href,
                 plain_link(
                     document.title, href=document.href, class_name="document-title", dir="auto"
                 ),
@@ -186,6 +186,7 @@ def _row(listed: rx.Var[DocumentView]) -> rx.Component:
                 class_name="document-line",
             ),
             rx.cond(document.error, rx.el.p(document.error, class_name="document-error")),
+            rx.cond(document.coverage, _strip(document)),
             class_name="document-main",
         ),
         rx.cond(
@@ -205,6 +206,20 @@ def _row(listed: rx.Var[DocumentView]) -> rx.Component:
         key=listed.id,
         class_name="document-row",
         custom_attrs={"data-status": document.status, "data-document-id": document.id},
+    )
+
+
+def _strip(document: rx.Var[DocumentView]) -> rx.Component:
+    """Show page by page what was read, recognised and not."""
+    return rx.el.div(
+        rx.foreach(
+            document.strip,
+            lambda letter: rx.el.span(custom_attrs={"data-state": letter}),
+        ),
+        class_name="page-strip",
+        role="img",
+        title=document.coverage,
+        aria_label=document.coverage,
     )
 
 

@@ -93,7 +93,9 @@ class DocumentView:
     status_text: str
     percent: int
     error: str
-    href: str
+    href: str  # empty while there is nothing to open
+    strip: list[str] = field(default_factory=list)  # a letter a page, or for as many as fit
+    coverage: str = ""
 
 
 def clock(seconds: int) -> str:
@@ -289,7 +291,13 @@ def document_view(document: DocumentSummary, language: str) -> DocumentView:
         status_text=_status_text(document, language),
         percent=round(100 * min(max(document.progress, 0.0), 1.0)),
         error=error,
-        href=f"/documents/{document.id}",
+        href=f"/documents/{document.id}" if document.version_id else "",
+        strip=list(document.strip),
+        coverage=", ".join(
+            say(f"pages_{state}", language, count=count)
+            for state, count in sorted(document.coverage.items(), key=lambda item: -item[1])
+            if f"pages_{state}" in TEXTS
+        ),
     )
 
 
