@@ -8,12 +8,13 @@ from functools import partial
 
 from rag_app.database.server import start_server
 from rag_app.database.session import Database, migrate, open_database
-from rag_app.errors import RuntimeNotStartedError
+from rag_app.errors import DatabaseUnavailableError, RuntimeNotStartedError
 from rag_app.ingestion.browser import Browser
+from rag_app.ingestion.formats import guess_source_type
 from rag_app.ingestion.pipeline import Ingestion, embed_document, ingest_document
 from rag_app.jobs import queue
 from rag_app.jobs.worker import Attempt, TaskFunction, run_worker
-from rag_app.library import documents, snapshots
+from rag_app.library import documents, folders, snapshots
 from rag_app.library.files import FileStore
 from rag_app.library.workspaces import find_workspace
 from rag_app.providers.base import Provider
@@ -132,11 +133,31 @@ async def follow_models() -> None:
 
 
 async def take_in(runtime: Runtime, stop: asyncio.Event) -> None:
-    """Run the jobs of the library until `stop` is set."""
-    async with Browser(runtime.settings) as browser:
+    """Run the jobs of the library, and keep folders in step with it, until `stop` is set."""
+    async with Browser(runtime.settings) as browser, asyncio.TaskGroup() as group:
+        watching = group.create_task(_watch_folders(runtime))
         await run_worker(
             runtime.database,
             worker_tasks(runtime, browser),
             stop,
             find_lost=partial(documents.queue_lost, runtime.database),
         )
+        watching.cancel()
+
+
+async def _watch_folders(runtime: Runtime) -> None:
+    """Let one worker of a library look after its folders, whoever comes first."""
+    if not runtime.settings.folders:
+        return
+    while True:
+        try:
+            async with runtime.database.hold(f"folders-{runtime.workspace_id}"):
+                await folders.watch_folders(
+                    runtime.database,
+                    runtime.files,
+                    runtime.workspace_id,
+                    runtime.settings.folders,
+                    lambda name: bool(guess_source_type(name)),
+                )
+        except DatabaseUnavailableError:
+            await asyncio.sleep(LOOK_SECONDS)

@@ -37,6 +37,8 @@ class Settings:
     ollama_url: str = "http://127.0.0.1:11434"
     transcript_languages: tuple[str, ...] = ("en", "de")
     youtube_url: str = ""
+    folders: tuple[Path, ...] = ()
+    """Kept in step with the library by the worker."""
     site_pages: int = 100
     site_depth: int = 3
     site_pause: float = 0.5
@@ -85,6 +87,9 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         ollama_url=env.get("PINCITE_OLLAMA_URL", "http://127.0.0.1:11434"),
         transcript_languages=_names(env, "PINCITE_TRANSCRIPT_LANGUAGES", ("en", "de")),
         youtube_url=env.get("PINCITE_YOUTUBE_URL", ""),
+        folders=tuple(
+            Path(name).expanduser().absolute() for name in _names(env, "PINCITE_FOLDERS", ())
+        ),
         site_pages=_whole_number(env, "PINCITE_SITE_PAGES", 100),
         site_depth=_whole_number(env, "PINCITE_SITE_DEPTH", 3),
         allowed_addresses=_names(env, "PINCITE_ALLOWED_ADDRESSES", ()),
