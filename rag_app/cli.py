@@ -111,6 +111,8 @@ def build_parser() -> argparse.ArgumentParser:
     actions = documents.add_subparsers(metavar="show")
     show = _command(actions, "show", "show the text of one document", show_document)
     show.add_argument("id", type=int)
+    diff = _command(actions, "diff", "show what the newest version changed", show_change)
+    diff.add_argument("id", type=int)
     remove = _command(actions, "remove", "take a document out of the library", remove_one)
     remove.add_argument("id", type=int)
 
@@ -397,6 +399,20 @@ async def remove_one(settings: Settings, parsed: argparse.Namespace) -> int:
         await documents.remove_document(runtime.database, runtime.workspace_id, parsed.id)
     if _as_json(parsed):
         _print_json({"document_id": parsed.id, "status": "removed"})
+    return 0
+
+
+async def show_change(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Print what changed between the last two versions of a document."""
+    from rag_app.library import evidence
+
+    _check_id("document", parsed.id)
+    async with _runtime(settings, parsed) as runtime:
+        lines = await evidence.last_change(runtime.database, runtime.workspace_id, parsed.id)
+    if _as_json(parsed):
+        _print_json({"document_id": parsed.id, "diff": lines})
+    else:
+        _print("\n".join(lines) or "There is one version only.")
     return 0
 
 

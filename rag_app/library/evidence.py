@@ -1,5 +1,7 @@
 """The place behind a citation: the words around a quote, its page, its second."""
 
+import asyncio
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +24,16 @@ NEWEST = """
  and v.document_id = %(document_id)s
  and exists (select 1 from membership m where m.version_id = v.id and m.removed_in is null)
 order by v.id desc limit 1
+"""
+
+
+# the texts that questions saw of a document, the newest first
+TEXTS = """
+select v.content from document_version v join document d on d.id = v.document_id
+where v.workspace_id = %(workspace_id)s and v.document_id = %(document_id)s
+  and d.removed_at is null
+  and exists (select 1 from membership m where m.version_id = v.id)
+order by v.id desc limit 2
 """
 
 
@@ -91,6 +103,25 @@ async def newest_version(database: Database, workspace_id: int, document_id: int
     """Return the newest published version of a document."""
     return await _load(
         database, VERSION + NEWEST, {"workspace_id": workspace_id, "document_id": document_id}
+    )
+
+
+async def last_change(database: Database, workspace_id: int, document_id: int) -> list[str]:
+    """Return what changed between the last two versions, as lines of a unified diff.
+
+    Empty where there was one version only. Raises NotFoundError for what is not in the library.
+    """
+    async with database.connection() as connection:
+        values = {"workspace_id": workspace_id, "document_id": document_id}
+        rows = await (await connection.execute(TEXTS, values)).fetchall()
+    if not rows:
+        raise NotFoundError(f"There is no document {document_id} in this library.")
+    if len(rows) == 1:
+        return []
+    after, before = (row["content"].splitlines() for row in rows)
+    # comparing two long books takes seconds
+    return await asyncio.to_thread(
+        lambda: list(difflib.unified_diff(before, after, "before", "now", lineterm="", n=1))
     )
 
 

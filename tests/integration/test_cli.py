@@ -115,6 +115,14 @@ def test_a_document_is_added_found_asked_for_shown_and_removed(run: Run, tmp_pat
     assert newest["turn_id"] == asked["turn_id"]
     assert [place["stage"] for place in newest["places"]] == ["context"]
     assert run("documents show", number)[1]["content"].startswith("# Bees")
+    assert run("documents diff", number)[1]["diff"] == []
+    note.write_text(note.read_text().replace("one queen", "only one queen"))
+    run("add", str(note))
+    changed = run("documents diff", number)[1]["diff"]
+    assert [line for line in changed if "queen" in line] == [
+        "-A colony has one queen.",
+        "+A colony has only one queen.",
+    ]
     assert run("documents remove", number) == (
         0,
         {"document_id": added["document_id"], "status": "removed"},
