@@ -193,6 +193,19 @@ async def upload(request: Request, runtime: SignedIn, name: str) -> JSONResponse
     return JSONResponse({"document_id": document_id, "title": name})
 
 
+@api.post("/api/uploads/known/{digest}")
+async def find_upload(
+    request: Request, runtime: SignedIn, digest: Annotated[str, PathPart(pattern="^[0-9a-f]{64}$")]
+) -> JSONResponse:
+    """Say which document holds a file of this SHA-256, so that it need not be sent."""
+    if request.headers.get("x-pincite") != "1":
+        raise HTTPException(403, "Uploads come from Pincite's own page.")
+    document_id = await documents.find_same(runtime.database, runtime.workspace_id, digest)
+    if document_id is None:
+        raise HTTPException(404, "The library does not hold this file.")
+    return JSONResponse({"document_id": document_id})
+
+
 @api.get("/api/versions/{version_id}/file")
 async def version_file(version_id: Id, runtime: SignedIn) -> Response:
     """Send the original file, in ranges where asked; never as a page of our own origin."""

@@ -191,19 +191,33 @@ async def add_file(
     uri = uri or f"upload:{digest}"
     async with database.connection() as connection:
         await connection.execute(LOCK_FILE, (digest,))
-        values = {"workspace_id": workspace_id, "uri": uri, "key": f"{digest[:2]}/{digest}%"}
-        values["held"] = list(HELD)
-        same = await (await connection.execute(FIND_SAME, values)).fetchone()
-        if same is not None and same["is_same"] and same["status"] in HELD:
-            if same["status"] == "ready":
-                await connection.execute(
-                    "update document set unchanged = true, updated_at = now() where id = %s",
-                    (same["id"],),
-                )
-            await notify(connection, workspace_id, same["id"])
-            return int(same["id"])
+        same = await _find_same(connection, workspace_id, digest, uri)
+        if same is not None:
+            return same
         key = await asyncio.to_thread(files.put, path, name)
         return await _add(connection, workspace_id, uri=uri, title=name, file_key=key)
+
+
+async def find_same(database: Database, workspace_id: int, digest: str) -> int | None:
+    """Return the document that holds a file of this SHA-256, and show that it was meant again."""
+    async with database.connection() as connection:
+        return await _find_same(connection, workspace_id, digest, f"upload:{digest}")
+
+
+async def _find_same(
+    connection: Connection, workspace_id: int, digest: str, uri: str
+) -> int | None:
+    values = {"workspace_id": workspace_id, "uri": uri, "key": f"{digest[:2]}/{digest}%"}
+    values["held"] = list(HELD)
+    same = await (await connection.execute(FIND_SAME, values)).fetchone()
+    if same is None or not same["is_same"] or same["status"] not in HELD:
+        return None
+    if same["status"] == "ready":
+        await connection.execute(
+            "update document set unchanged = true, updated_at = now() where id = %s", (same["id"],)
+        )
+    await notify(connection, workspace_id, same["id"])
+    return int(same["id"])
 
 
 async def _add(

@@ -1,6 +1,7 @@
 """Routes over real HTTP: who may ask, uploads, pages with marks, streamed answers."""
 
 import asyncio
+import hashlib
 import json
 import re
 import stat
@@ -80,6 +81,29 @@ async def test_uploads_come_from_our_own_page_only(
     )
 
     assert reply.status_code == status
+
+
+async def test_a_file_that_the_library_holds_need_not_be_sent(
+    runtime: Runtime, client: httpx.AsyncClient
+) -> None:
+    body = b"# Notes\n"
+    known = f"/api/uploads/known/{hashlib.sha256(body).hexdigest()}"
+    assert (await client.post(known, headers=HEADERS)).status_code == 404
+
+    sent = await client.put(
+        "/api/uploads", params={"name": "notes.md"}, content=body, headers=HEADERS
+    )
+
+    assert (await client.post(known, headers=HEADERS)).json() == {
+        "document_id": sent.json()["document_id"]
+    }
+    assert (await client.post(known)).status_code == 403
+    evil = HEADERS | {"Origin": "https://evil.example"}
+    assert (await client.post(known, headers=evil)).status_code == 401
+    assert (await client.post("/api/uploads/known/%25", headers=HEADERS)).status_code == 422
+    other = replace(runtime, workspace_id=runtime.workspace_id + 1)
+    digest = hashlib.sha256(body).hexdigest()
+    assert await documents.find_same(other.database, other.workspace_id, digest) is None
 
 
 async def test_an_empty_file_is_refused_with_a_sentence(client: httpx.AsyncClient) -> None:

@@ -4,6 +4,20 @@ import { FileUp, FolderUp, RotateCw, X } from "lucide-react";
 
 const AT_ONCE = 3;
 const ROUTE = "/api/uploads?name=";
+const LARGEST_HASHED = 256e6; // the browser hashes only what lies in memory whole
+
+// Whether the library has these very bytes, so that they need not be sent.
+async function isKnown(file) {
+  if (!globalThis.crypto?.subtle || !file.size || file.size > LARGEST_HASHED) return false;
+  try {
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await file.arrayBuffer()));
+    const hex = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    const answer = await fetch(`/api/uploads/known/${hex}`, { method: "POST", headers: { "X-Pincite": "1" } });
+    return answer.ok;
+  } catch {
+    return false; // then it is sent, and any trouble told
+  }
+}
 
 // Chromium gives a folder's entries a hundred at a time.
 async function readAll(entry) {
@@ -58,15 +72,22 @@ export function DropZone({ accept, labels }) {
     while (sending.current.size < AT_ONCE && queue.current.length) {
       const { id, file } = queue.current.shift();
       let told = 0;
-      change(id, { state: "sending" });
-      const { done, cancel } = send(file, (sent, total) => {
-        const now = performance.now();
-        if (now - told < 100 && sent < total) return;
-        told = now;
-        change(id, { sent });
-      });
-      sending.current.set(id, cancel);
-      done.then(({ status, error }) => {
+      let isCancelled = false;
+      sending.current.set(id, () => { isCancelled = true; });
+      const transfer = async () => {
+        if (await isKnown(file)) return { status: 200 };
+        if (isCancelled) return { status: -1 };
+        change(id, { state: "sending" });
+        const { done, cancel } = send(file, (sent, total) => {
+          const now = performance.now();
+          if (now - told < 100 && sent < total) return;
+          told = now;
+          change(id, { sent });
+        });
+        sending.current.set(id, cancel);
+        return done;
+      };
+      transfer().then(({ status, error }) => {
         sending.current.delete(id);
         if (status === 401) location.assign("/sign-in");
         if (status === -1 || (status >= 200 && status < 300)) drop(id);
