@@ -11,8 +11,7 @@ from rag_app.database.session import sqlalchemy_url
 
 MIGRATION_LOCK = 7_463_215  # any number, the same for all processes of one database
 OTHERS = ("procrastinate_",)  # tables the queue looks after itself
-# indexes that the models do not name: one a model, made when it is first used; one on an expression
-HAND_WRITTEN = ("embedding_vector_", "term_statistics_reversed")
+HAND_WRITTEN = ("embedding_vector_",)  # one index a model, made when the model is first used
 
 
 def include_object(_object, name, kind, _reflected, _compare_to):

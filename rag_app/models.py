@@ -18,6 +18,7 @@ from sqlalchemy import (
     Index,
     Text,
     UniqueConstraint,
+    literal_column,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB, REGCONFIG, TSVECTOR
@@ -245,6 +246,17 @@ class TermStatistics(SQLModel, table=True):
     language: str = Field(sa_column=Column(REGCONFIG, primary_key=True))
     term: str = Field(primary_key=True)
     documents: int
+
+    # by which the end of a compound is found
+    __table_args__ = (
+        Index(
+            "term_statistics_reversed",
+            "workspace_id",
+            "language",
+            literal_column("reverse(term)").label("reversed"),
+            postgresql_ops={"reversed": "text_pattern_ops"},
+        ),
+    )
 
 
 class LanguageStatistics(SQLModel, table=True):

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import select
 import threading
 import time
 from collections.abc import AsyncIterator
@@ -138,11 +139,25 @@ async def open_database(dsn: str, *, connections: int = 12) -> AsyncIterator[Dat
 
 
 async def _check(connection: Connection) -> None:
-    """Raise where a connection is dead; one that answered a moment ago is not asked again."""
+    """Raise where a connection is dead.
+
+    One that answered a moment ago is not asked again, unless something has come from the server
+    since: that is how it says goodbye.
+    """
     now = time.monotonic()
-    if now - _answered_at.get(connection, 0) > TRUSTED_SECONDS:
+    is_old = now - _answered_at.get(connection, 0) > TRUSTED_SECONDS
+    if is_old or connection.closed or _has_come(connection.fileno()):
         await AsyncConnectionPool.check_connection(connection)
     _answered_at[connection] = now
+
+
+def _has_come(descriptor: int) -> bool:
+    """Tell whether something waits to be read; `select` alone knows no number above 1,023."""
+    if not hasattr(select, "poll"):
+        return bool(select.select([descriptor], [], [], 0)[0])
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 async def _configure(connection: Connection) -> None:

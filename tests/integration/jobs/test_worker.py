@@ -208,7 +208,7 @@ async def test_a_worker_goes_on_after_its_connections_were_cut(
         await until(lambda: len(task.runs) == 1)
         with psycopg.connect(runtime.database.dsn, autocommit=True) as connection:
             connection.execute(
-                "select pg_terminate_backend(pid) from pg_stat_activity "
+                "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
                 "where pid <> pg_backend_pid() and datname = current_database()"
             )
         # its row gone, as when another worker took it for dead
