@@ -32,6 +32,8 @@ _GUESSES = {
     "cp1255": 0.01, "cp1256": 0.01, "cp1257": 0.01, "cp874": 0.01, "koi8_u": 0.0, "cp866": 0.0,
     "iso8859_2": 0.0, "cp850": 0.0, "cp437": 0.0, "euc_kr": 0.0, "cp1258": 0.0,
 }  # fmt: skip
+_THAI_CONSONANTS = 0.4  # at least, of the letters of a Thai text
+_CENTRAL = frozenset({"hu", "cs", "sk", "pl", "hr", "sl", "bs", "ro"})
 _JAPANESE = frozenset({"cp932", "euc_jp"})
 _SURE = 0.85
 _CLEARLY = 5  # sound sequences a damaged one, from where a file is UTF-8 whatever is said
@@ -213,7 +215,7 @@ def _plausibility(sample: bytes, encoding: str) -> float:
     if not special:
         return 0.0
     strange = sum(_RARE.get(unicodedata.category(sign), 0.0) for sign in special)
-    strange += 3.0 * text.count("\ufffd")
+    strange += 6.0 * text.count("\ufffd")  # a byte that the encoding does not have
     words = list(_words(text))
     mixed = sum(len(set(map(_script, word))) > 1 for word in words)
     shouting = sum(any(a.islower() and b.isupper() for a, b in pairwise(word)) for word in words)
@@ -223,11 +225,15 @@ def _plausibility(sample: bytes, encoding: str) -> float:
     # the Chinese and Korean codes hold Japanese syllables too, at the very places of Japanese ones
     if encoding not in _JAPANESE and any("\u3041" <= sign <= "\u3096" for sign in special):
         score -= 0.5
-    # Hebrew turns into vowels of Thai, which has none without a consonant
-    if encoding == "cp874" and not any("\u0e01" <= sign <= "\u0e2e" for sign in special):
+    # Hebrew and Cyrillic turn into vowels of Thai, which has none without a consonant
+    consonants = sum("\u0e01" <= sign <= "\u0e2e" for sign in special)
+    if encoding == "cp874" and consonants < _THAI_CONSONANTS * len(special):
         score -= 0.5
     # three letters of Turkish turn into three that only Icelandic has
     if language == "tr" and encoding != "cp1254":
+        score -= 0.1
+    # Latin-1 lacks letters of these, and turns them into others of its own
+    if language in _CENTRAL and encoding not in {"cp1250", "iso8859_2"}:
         score -= 0.1
     return score
 

@@ -33,6 +33,20 @@ def test_russian_is_read(encoding: str) -> None:
     assert decode(RUSSIAN.encode(encoding)) == RUSSIAN
 
 
+HUNGARIAN = "Az őrült spanyolviaszgőzös űrhajó előtt időben érkező nők hűtőszekrényt gyűjtöttek.\n"
+BULGARIAN = "Пчелите танцуват, за да покажат на другите къде растат цветята и колко е далеч.\n"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [("cp1250", HUNGARIAN), ("iso8859-2", HUNGARIAN), ("cp1251", BULGARIAN)],
+)
+def test_letters_that_other_encodings_hold_in_the_same_places_are_told_apart(
+    encoding: str, text: str
+) -> None:
+    assert decode((text * 3).encode(encoding)) == text * 3
+
+
 def test_what_the_server_says_counts_where_the_bytes_do_not_speak() -> None:
     chinese = "蜜蜂跳舞"
 
