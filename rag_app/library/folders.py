@@ -44,6 +44,7 @@ class Folder:
 
     path: Path
     seen: dict[str, Stamp] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ async def sync_folder(
     """Bring the library in step with a folder once, and return what that took.
 
     A folder that is not there, or that suddenly holds nothing, is taken for a drive that is not
-    mounted: nothing is removed for it.
+    mounted: nothing is removed for it. A file is gone when two looks do not see it, since editors
+    put a new one in the place of the old.
     """
     root = folder.path.absolute()
     found = await asyncio.to_thread(_scan, root, accepts)
@@ -95,8 +97,10 @@ async def sync_folder(
     fresh = {uri: stamp for uri, stamp in found.items() if folder.seen.get(uri) != stamp}
     moved = await _move(database, workspace_id, gone, found, known)
     removed = 0
+    missing = gone.keys() - moved.keys()
+    folder.missing, missing_before = missing, folder.missing
     for uri, (document_id, _) in gone.items():
-        if uri not in moved:
+        if uri in missing & missing_before:
             try:
                 await documents.remove_document(database, workspace_id, document_id)
                 removed += 1

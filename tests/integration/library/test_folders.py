@@ -112,8 +112,25 @@ async def test_a_deleted_file_leaves_and_its_twin_takes_its_place(watched: Watch
     first.unlink()
     (watched.path / "b.md").unlink()
 
-    assert await watched.sync() == Step(moved=1, removed=1)
+    assert await watched.sync() == Step(moved=1)
+    assert await watched.sync() == Step(removed=1)
     assert set(await watched.names()) == {"copy.md"}
+
+
+async def test_a_file_that_an_editor_puts_in_the_place_of_the_old_keeps_its_document(
+    watched: Watched,
+) -> None:
+    path = watched.write("a.md", "# Apples\n\nApples are red.")
+    watched.write("b.md", "# Berries\n\nBerries are blue.")
+    await watched.sync()
+    before = await watched.names()
+    path.unlink()
+
+    assert await watched.sync() == Step()
+    watched.write("a.md", "# Apples\n\nApples are green.")
+
+    assert await watched.sync() == Step(added=1)
+    assert await watched.names() == before
 
 
 async def test_a_drive_that_is_not_mounted_takes_nothing_away(watched: Watched) -> None:
