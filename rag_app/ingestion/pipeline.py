@@ -18,6 +18,7 @@ from rag_app.ingestion.browser import Browser
 from rag_app.ingestion.chunking import CountTokens, split
 from rag_app.ingestion.content import Extracted
 from rag_app.ingestion.progress import Progress, StoppedError
+from rag_app.jobs import queue
 from rag_app.jobs.worker import Attempt
 from rag_app.library import documents
 from rag_app.library.files import FileStore
@@ -108,7 +109,7 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
     extracted = await _extract(ingestion, document, progress)
     content_hash = _content_hash(document, extracted)
     for link in extracted.links:
-        await documents.add_url(database, workspace_id, link)
+        await documents.add_url(database, workspace_id, link, priority=queue.BEHIND)
     version = await storing.find_version(database, document_id, content_hash)
     if version is not None and version.is_live:
         await storing.mark_unchanged(database, document_id, extracted)

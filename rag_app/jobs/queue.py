@@ -30,10 +30,14 @@ TASKS = {
 }
 
 
+BEHIND = -5
+"""The priority of what nobody waits for: the pages of a site, the files of a watched folder."""
+
 # a job that waits already runs now instead of after the pause before its next try
 BRING_FORWARD = """
 update procrastinate_jobs
-set scheduled_at = least(scheduled_at, now() + make_interval(secs => %(seconds)s)), attempts = 0
+set scheduled_at = least(scheduled_at, now() + make_interval(secs => %(seconds)s)), attempts = 0,
+  priority = greatest(priority, %(priority)s)
 where status = 'todo' and task_name = %(name)s and lock = %(lock)s returning id
 """
 
@@ -44,22 +48,34 @@ def document_lock(document_id: int) -> str:
 
 
 async def defer(
-    connection: Connection, name: str, *, document_id: int, in_seconds: int = 0
+    connection: Connection,
+    name: str,
+    *,
+    document_id: int,
+    in_seconds: int = 0,
+    priority: int | None = None,
 ) -> None:
     """Put a job into the queue in the caller's transaction, or bring forward one that waits.
 
+    `priority` takes the place of the task's own; what is higher runs first.
     Two that were put in at the same moment do no harm: the second finds nothing left to do.
     """
     task, lock = TASKS[name], document_lock(document_id)
     cursor = await connection.execute(
-        BRING_FORWARD, {"name": name, "lock": lock, "seconds": in_seconds}
+        BRING_FORWARD,
+        {
+            "name": name,
+            "lock": lock,
+            "seconds": in_seconds,
+            "priority": task.priority if priority is None else priority,
+        },
     )
     if await cursor.fetchone() is not None:
         return
     await _app.configure_task(
         name,
         queue=task.queue,
-        priority=task.priority,
+        priority=task.priority if priority is None else priority,
         lock=lock,
         schedule_in={"seconds": in_seconds} if in_seconds else None,
         connection=connection,

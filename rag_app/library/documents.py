@@ -170,15 +170,26 @@ class DocumentSummary:
     coverage: Mapping[str, int] = field(default_factory=dict)
 
 
-async def add_url(database: Database, workspace_id: int, url: str) -> int:
+async def add_url(
+    database: Database, workspace_id: int, url: str, *, priority: int | None = None
+) -> int:
     """Queue a web page or a video and return the document's id."""
     uri = canonical_url(url)
     async with database.connection() as connection:
-        return await _add(connection, workspace_id, uri=uri, title=uri, file_key=None)
+        return await _add(
+            connection, workspace_id, uri=uri, title=uri, file_key=None, priority=priority
+        )
 
 
 async def add_file(
-    database: Database, files: FileStore, workspace_id: int, path: Path, name: str, uri: str = ""
+    database: Database,
+    files: FileStore,
+    workspace_id: int,
+    path: Path,
+    name: str,
+    uri: str = "",
+    *,
+    priority: int | None = None,
 ) -> int:
     """Keep a copy of a file, queue it, and return the document's id.
 
@@ -195,7 +206,9 @@ async def add_file(
         if same is not None:
             return same
         key = await asyncio.to_thread(files.put, path, name)
-        return await _add(connection, workspace_id, uri=uri, title=name, file_key=key)
+        return await _add(
+            connection, workspace_id, uri=uri, title=name, file_key=key, priority=priority
+        )
 
 
 async def find_same(database: Database, workspace_id: int, digest: str) -> int | None:
@@ -221,7 +234,13 @@ async def _find_same(
 
 
 async def _add(
-    connection: Connection, workspace_id: int, *, uri: str, title: str, file_key: str | None
+    connection: Connection,
+    workspace_id: int,
+    *,
+    uri: str,
+    title: str,
+    file_key: str | None,
+    priority: int | None,
 ) -> int:
     cursor = await connection.execute(
         ADD,
@@ -235,7 +254,7 @@ async def _add(
     )
     row = await cursor.fetchone()
     assert row is not None
-    await queue.defer(connection, queue.INGEST_DOCUMENT, document_id=row["id"])
+    await queue.defer(connection, queue.INGEST_DOCUMENT, document_id=row["id"], priority=priority)
     await notify(connection, workspace_id, row["id"])
     return int(row["id"])
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rag_app.database.session import Database
 from rag_app.errors import IngestionError, NotFoundError, RagAppError
+from rag_app.jobs import queue
 from rag_app.library import documents
 from rag_app.library.files import FileStore, hash_file
 
@@ -202,7 +203,9 @@ async def _digest(uri: str) -> str:
 async def _add(database: Database, files: FileStore, workspace_id: int, uri: str) -> int:
     path = Path(uri)
     try:
-        await documents.add_file(database, files, workspace_id, path, path.name, uri=uri)
+        await documents.add_file(
+            database, files, workspace_id, path, path.name, uri=uri, priority=queue.BEHIND
+        )
     except (IngestionError, OSError) as error:
         logger.warning("%s was not added: %s", uri, error)
         return 0

@@ -155,6 +155,16 @@ async def test_a_site_becomes_documents_of_its_pages(runtime_with_site: tuple) -
         "b",
     ]
     assert all(one.status == "queued" for one in listed if one.id != collection.id)
+    await documents.add_url(runtime.database, 1, "https://example.org/waited-for")
+    async with runtime.database.connection() as connection:
+        cursor = await connection.execute(
+            "select d.uri from procrastinate_jobs j "
+            "join document d on j.lock = 'document-' || d.id "
+            "where j.status = 'todo' and d.id <> %s order by j.priority desc, j.id",
+            (collection.id,),
+        )
+        first, *_ = await cursor.fetchall()
+    assert first["uri"] == "https://example.org/waited-for"
 
 
 @pytest.fixture
