@@ -198,7 +198,7 @@ def test_a_database_that_comes_back_on_another_port_is_found_again(home: Path, p
         postmaster(home).kill()
         with socket.socket() as squatter:
             squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            squatter.bind(("127.0.0.1", taken))
+            wait_for(lambda: squatter.bind(("127.0.0.1", taken)) is None)  # free a moment later
             squatter.listen()
             assert running.next_line() == "The database server ended and is started again."
             wait_for(lambda: int((home / "database-port").read_text()) != taken)
