@@ -8,6 +8,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from itertools import pairwise
 from typing import Any
 
 import pypdfium2
@@ -25,6 +26,8 @@ _LARGEST_WIDTH = 4000
 _POINTS_AN_INCH = 72
 _LITTLE_TEXT = 300  # signs; below it a page may be a scan with no more than a stamp of text
 _OBJECTS_LOOKED_AT = 3000
+_SIGNS_LOOKED_AT = 400
+_FEW_STEPS = 8
 _MISSING_FORGIVEN = 1000  # in all; what a page tree claims beyond is taken for a lie
 
 
@@ -120,11 +123,35 @@ def _page_text(document: pypdfium2.PdfDocument, place: int) -> Answer:
         with closing(document[place]) as page, closing(page.get_textpage()) as text_page:
             text = text_page.get_text_range()
             header: dict[str, Any] = {"page": place + 1}
+            if _is_vertical(text_page, text):
+                header["vertical"] = True
             if len(text) < _LITTLE_TEXT:
                 header["pictured"], header["paths"] = _drawn(page)
     except pypdfium2.PdfiumError as error:
         return {"page": place + 1, "failure": str(error)}, b""
     return header, text.encode("utf-8", "replace")
+
+
+def _is_vertical(text_page: pypdfium2.PdfTextPage, text: str) -> bool:
+    """Tell whether lines run from top to bottom, as Japanese and Chinese may.
+
+    PDFium orders such lines wrongly, and loses some.
+    """
+    looked_at = text[: min(_SIGNS_LOOKED_AT, text_page.count_chars())]
+    places = [place for place, sign in enumerate(looked_at) if sign >= "\u3040"]
+    down = across = 0
+    for first, second in pairwise(places):
+        if second != first + 1:
+            continue
+        a, b = (_centre(text_page, place) for place in (first, second))
+        down += abs(a[0] - b[0]) < abs(a[1] - b[1])
+        across += abs(a[0] - b[0]) >= abs(a[1] - b[1])
+    return down > _FEW_STEPS and down > 2 * across
+
+
+def _centre(text_page: pypdfium2.PdfTextPage, place: int) -> tuple[float, float]:
+    left, bottom, right, top = text_page.get_charbox(place)
+    return (left + right) / 2, (bottom + top) / 2
 
 
 def _drawn(page: pypdfium2.PdfPage) -> tuple[float, int]:

@@ -67,6 +67,7 @@ class _Reading:
     states: list[str] = field(default_factory=list)
     reasons: dict[int, str] = field(default_factory=dict)  # why a page is not plain text
     scans: list[int] = field(default_factory=list)  # pages that show more than their text says
+    vertical: list[int] = field(default_factory=list)  # pages whose lines run from top to bottom
     recognised: dict[int, RecognisedPage] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     crashes: int = 0
@@ -118,16 +119,20 @@ def _read_whole(request: ExtractRequest, report: Report, stop: threading.Event) 
 
 
 def _read_again(reading: _Reading, path: Path, stop: threading.Event) -> None:
-    """Give pages with undecodable text to the second reader; keep what passes the same rule."""
-    pages = reading.numbers("garbled")
+    """Give pages with undecodable or vertical text to the second reader.
+
+    What passes the same rule is kept; of vertical text, what is not less than the first one read.
+    """
+    pages = sorted({*reading.numbers("garbled"), *reading.vertical})
     if not pages:
         return
     try:
         with Child(_SECOND_READER, memory_bytes=_MEMORY_BYTES, seconds=_SECONDS_A_PAGE) as child:
             for header, payload in child.stream({"path": str(path), "pages": pages}, stop=stop):
                 text, state = _page(payload.decode("utf-8", "replace"))
-                if state == "text":
-                    reading.change(int(header["page"]), text, state, "read by the second reader")
+                number = int(header["page"])
+                if state == "text" and _letters(text) >= _letters(reading.pages[number - 1]):
+                    reading.change(number, text, state, "read by the second reader")
     except IngestionError:
         if stop.is_set():
             raise  # else those pages stay as they were, for recognition
@@ -207,11 +212,17 @@ def _take(reading: _Reading, header: dict[str, Any], payload: bytes, report: Rep
     else:
         text, state = _page(payload.decode("utf-8", "replace"))
         reading.add(text, state, _REASONS.get(state, ""))
+        if header.get("vertical"):
+            reading.vertical.append(len(reading.pages))
         if _is_scan(header, text, state):
             reading.scans.append(len(reading.pages))
     done = len(reading.pages)
     if done % _PAGES_BETWEEN_REPORTS == 0 or done == reading.page_count:
         report(done, reading.page_count)
+
+
+def _letters(text: str) -> int:
+    return sum(sign.isalnum() for sign in text)
 
 
 def _is_scan(header: Mapping[str, Any], text: str, state: str) -> bool:

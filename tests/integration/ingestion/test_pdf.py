@@ -6,6 +6,9 @@ from typing import Any, ClassVar
 import pypdfium2
 import pytest
 from reportlab.lib import pdfencrypt
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfgen import canvas
 
 from rag_app.errors import (
     EmptyContentError,
@@ -303,3 +306,17 @@ async def test_a_cancelled_reading_leaves_no_child_behind(tmp_path: Path) -> Non
             return
         await asyncio.sleep(0.1)
     raise AssertionError(left)
+
+
+async def test_lines_from_top_to_bottom_are_read_in_their_order(tmp_path: Path) -> None:
+    pdfmetrics.registerFont(UnicodeCIDFont("HeiseiMin-W3", isVertical=True))
+    drawing = canvas.Canvas(str(tmp_path / "vertical.pdf"))
+    drawing.setFont("HeiseiMin-W3", 20)
+    lines = ["蜜蜂は踊りで花の場所を", "仲間に教える。その長さ", "は距離を表している。"]
+    for number, line in enumerate(lines):
+        drawing.drawString(500 - number * 40, 700, line)
+    drawing.save()
+
+    extracted = await extract_pdf(tmp_path / "vertical.pdf")
+
+    assert extracted.content.replace("\n", "") == "".join(lines)
