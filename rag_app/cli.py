@@ -192,7 +192,7 @@ async def work(settings: Settings) -> int:
         with contextlib.suppress(NotImplementedError):  # Windows has none
             loop.add_signal_handler(number, stop.set)
     async with open_runtime(settings) as runtime:
-        await take_in(runtime, stop)
+        await take_in(runtime, stop, watches=True)
     return 0
 
 
@@ -241,7 +241,9 @@ async def search_passages(settings: Settings, parsed: argparse.Namespace) -> int
     from rag_app import chat
     from rag_app.query.pipeline import QueryOptions
 
-    options = QueryOptions(candidates=parsed.limit, filters=_filters(parsed))
+    options = QueryOptions(
+        candidates=parsed.limit, leg_limit=max(50, parsed.limit), filters=_filters(parsed)
+    )
     async with _runtime(settings, parsed) as runtime:
         found = await chat.search(runtime, parsed.question, options)
     if _as_json(parsed):

@@ -132,10 +132,10 @@ async def follow_models() -> None:
             _current = replace(runtime, provider=provider, query=query)
 
 
-async def take_in(runtime: Runtime, stop: asyncio.Event) -> None:
-    """Run the jobs of the library, and keep folders in step with it, until `stop` is set."""
+async def take_in(runtime: Runtime, stop: asyncio.Event, *, watches: bool = False) -> None:
+    """Run the jobs of the library until `stop` is set; with `watches` keep folders in step too."""
     async with Browser(runtime.settings) as browser, asyncio.TaskGroup() as group:
-        watching = group.create_task(_watch_folders(runtime))
+        watching = group.create_task(_watch_folders(runtime if watches else None))
         await run_worker(
             runtime.database,
             worker_tasks(runtime, browser),
@@ -145,9 +145,9 @@ async def take_in(runtime: Runtime, stop: asyncio.Event) -> None:
         watching.cancel()
 
 
-async def _watch_folders(runtime: Runtime) -> None:
+async def _watch_folders(runtime: Runtime | None) -> None:
     """Let one worker of a library look after its folders, whoever comes first."""
-    if not runtime.settings.folders:
+    if runtime is None or not runtime.settings.folders:
         return
     while True:
         try:

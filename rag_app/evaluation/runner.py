@@ -272,11 +272,14 @@ async def _find(query: Query, question: str, configuration: Configuration) -> li
     found = list((await pipeline.retrieve(query, question, options)).passages)
     if not options.rerank:
         return found
+    shown = list(found)
     if configuration.shuffles:
-        random.Random(question).shuffle(found)
+        random.Random(question).shuffle(shown)
     reranked = await reranking.rerank(
-        question, found, query.provider, limit=options.passages, timeout=options.rerank_seconds
+        question, shown, query.provider, limit=options.passages, timeout=options.rerank_seconds
     )
+    if reranked.method == "none" or reranked.error:
+        return found  # nobody judged, so a shuffled order means nothing
     kept = {passage.chunk_id for passage in reranked.passages}
     return [*reranked.passages, *(passage for passage in found if passage.chunk_id not in kept)]
 

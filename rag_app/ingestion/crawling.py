@@ -10,7 +10,7 @@ import html
 import re
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
 from urllib.robotparser import RobotFileParser
@@ -25,6 +25,8 @@ from rag_app.uris import canonical_url
 AGENT = "Pincite"
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.5, 10.0  # seconds between two requests
 MOST_SITEMAPS = 50
+MOST_ASKED_A_PAGE = 5  # addresses asked for each page that may be taken
+MOST_KNOWN = 20_000
 LARGEST_SITEMAP = 50_000_000  # bytes unpacked, as the protocol allows
 LARGEST_PAGE = 8_000_000
 
@@ -91,6 +93,7 @@ class _Crawl:
         self.folder = parts.path.rpartition("/")[0] + "/"
         self.origin = urlunsplit((parts.scheme, parts.netloc, "", "", ""))
         self.rules = RobotFileParser()
+        self.paths: list[tuple[str, bool]] = []
         self.pause = max(SHORTEST_PAUSE if limits.pause else 0.0, limits.pause)
         self.site = Site()
         self.seen: set[str] = set()
@@ -105,12 +108,15 @@ class _Crawl:
             )
         lines = found.body.decode("utf-8", "replace").splitlines() if found.status == 200 else []
         self.rules.parse(lines)
+        self.paths = read_paths(lines)
         delay = self.rules.crawl_delay(AGENT)
         if delay is not None and self.pause:
             self.pause = min(max(self.pause, float(delay)), LONGEST_PAUSE)
 
     def is_allowed(self, url: str) -> bool:
-        return self.rules.can_fetch(AGENT, url)
+        parts = urlsplit(url)
+        path = urlunsplit(("", "", parts.path or "/", parts.query, ""))
+        return is_allowed(self.paths, path)
 
     async def read_sitemaps(self) -> None:
         """Take the pages that the site's own list names, `start` first."""
@@ -143,8 +149,13 @@ class _Crawl:
         self.site, self.seen = Site(disallowed=self.site.disallowed), set()
         waiting = deque([(self.start, 0)])
         known = {self.start}
+        asked = 0
         while waiting and not self.site.is_cut:
+            if asked >= MOST_ASKED_A_PAGE * self.limits.pages:
+                self.site.is_cut = True  # a calendar, say, whose pages all name another as theirs
+                break
             address, depth = waiting.popleft()
+            asked += 1
             found = await self._fetch(address, largest=LARGEST_PAGE)
             if found is None or found.status != 200:
                 if address == self.start:
@@ -160,6 +171,8 @@ class _Crawl:
             if tree is None or depth >= self.limits.depth or _says(tree, "nofollow"):
                 continue
             for link in _links(tree, found.url):
+                if len(known) >= MOST_KNOWN:
+                    break
                 if link not in known and self._is_inside(link):
                     known.add(link)
                     if self.is_allowed(link):
@@ -203,6 +216,59 @@ class _Crawl:
             raise
         except IngestionError:
             return None
+
+
+def read_paths(lines: Sequence[str]) -> list[tuple[str, bool]]:
+    """Return the paths that robots.txt allows or not to us, else to everybody (RFC 9309).
+
+    The standard library's parser gives delay and sitemaps, but knows no wildcards and takes the
+    first rule where the longest counts.
+    """
+    groups: dict[str, list[tuple[str, bool]]] = {}
+    agents: list[str] = []
+    is_open = False
+    for line in lines:
+        name, _, value = line.partition("#")[0].partition(":")
+        name, value = name.strip().lower(), value.strip()
+        if name == "user-agent":
+            agents = [*agents, value.lower()] if is_open else [value.lower()]
+            is_open = True
+            for agent in agents:
+                groups.setdefault(agent, [])
+        elif name in {"allow", "disallow"}:
+            is_open = False
+            if value:
+                for agent in agents:
+                    groups[agent].append((value, name == "allow"))
+    return groups.get(AGENT.lower(), groups.get("*", []))
+
+
+def is_allowed(paths: Sequence[tuple[str, bool]], path: str) -> bool:
+    """Tell whether a path may be asked for: the longest rule that fits counts."""
+    fitting = [(len(rule), allows) for rule, allows in paths if _fits(rule, path)]
+    return max(fitting, default=(0, True))[1]
+
+
+def _fits(rule: str, path: str) -> bool:
+    """Match a rule with `*` and a closing `$`, piece by piece, so that no rule takes long."""
+    is_whole = rule.endswith("$")
+    first, *rest = rule.removesuffix("$").split("*")
+    if not path.startswith(first):
+        return False
+    place = len(first)
+    if is_whole and rest:
+        last = rest.pop()
+        if len(path) - place < len(last) or not path.endswith(last):
+            return False
+        path = path[: len(path) - len(last)]
+    elif is_whole:
+        return path == first
+    for piece in rest:
+        found = path.find(piece, place)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    return True
 
 
 def _bare(netloc: str) -> str:

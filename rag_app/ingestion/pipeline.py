@@ -108,11 +108,10 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
     await progress.step("fetch")
     extracted = await _extract(ingestion, document, progress)
     content_hash = _content_hash(document, extracted)
-    for link in extracted.links:
-        await documents.add_url(database, workspace_id, link, priority=queue.BEHIND)
     version = await storing.find_version(database, document_id, content_hash)
     if version is not None and version.is_live:
         await storing.mark_unchanged(database, document_id, extracted)
+        await _add_links(ingestion, workspace_id, extracted)
         return
     if version is None:
         await progress.step("chunk")
@@ -151,7 +150,7 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
         on_progress=partial(progress.advance, "embed"),
     )
     await progress.step("publish")
-    await storing.publish(
+    is_published = await storing.publish(
         database,
         workspace_id=workspace_id,
         document_id=document_id,
@@ -159,6 +158,14 @@ async def _ingest(ingestion: Ingestion, document: Mapping[str, Any]) -> None:
         model_id=ingestion.model_id,
         extracted=extracted,
     )
+    if is_published:
+        await _add_links(ingestion, workspace_id, extracted)
+
+
+async def _add_links(ingestion: Ingestion, workspace_id: int, extracted: Extracted) -> None:
+    """Queue what a collection holds, behind what somebody waits for."""
+    for link in extracted.links:
+        await documents.add_url(ingestion.database, workspace_id, link, priority=queue.BEHIND)
 
 
 async def _extract(

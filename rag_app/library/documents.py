@@ -14,7 +14,7 @@ from rag_app.errors import IngestionError, NotFoundError
 from rag_app.jobs import queue
 from rag_app.library import snapshots
 from rag_app.library.files import FileStore, hash_file
-from rag_app.uris import canonical_url
+from rag_app.uris import SITE_PREFIX, canonical_url
 
 CHANNEL = "documents"
 PURGE_AFTER_SECONDS = 120  # questions that are being answered may still read what was removed
@@ -177,7 +177,12 @@ async def add_url(
     uri = canonical_url(url)
     async with database.connection() as connection:
         return await _add(
-            connection, workspace_id, uri=uri, title=uri, file_key=None, priority=priority
+            connection,
+            workspace_id,
+            uri=uri,
+            title=uri.removeprefix(SITE_PREFIX),
+            file_key=None,
+            priority=priority,
         )
 
 
@@ -229,6 +234,8 @@ async def _find_same(
         await connection.execute(
             "update document set unchanged = true, updated_at = now() where id = %s", (same["id"],)
         )
+    elif same["status"] == "queued":  # perhaps behind others, for which nobody waits
+        await queue.defer(connection, queue.INGEST_DOCUMENT, document_id=same["id"])
     await notify(connection, workspace_id, same["id"])
     return int(same["id"])
 

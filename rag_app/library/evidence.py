@@ -33,7 +33,7 @@ select v.content from document_version v join document d on d.id = v.document_id
 where v.workspace_id = %(workspace_id)s and v.document_id = %(document_id)s
   and d.removed_at is null
   and exists (select 1 from membership m where m.version_id = v.id)
-order by v.id desc limit 2
+order by (select max(m.added_in) from membership m where m.version_id = v.id) desc limit 2
 """
 
 

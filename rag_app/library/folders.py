@@ -5,12 +5,17 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rag_app.database.session import Database
-from rag_app.errors import IngestionError, NotFoundError, RagAppError
+from rag_app.errors import (
+    DatabaseUnavailableError,
+    IngestionError,
+    NotFoundError,
+    RagAppError,
+)
 from rag_app.jobs import queue
 from rag_app.library import documents
 from rag_app.library.files import FileStore, hash_file
@@ -70,6 +75,8 @@ async def watch_folders(
         for folder in folders:
             try:
                 await sync_folder(database, files, workspace_id, folder, accepts)
+            except DatabaseUnavailableError:
+                raise  # with it the lock may be gone, under which this runs
             except (RagAppError, OSError) as error:
                 logger.warning("The folder %s could not be looked at: %s", folder.path, error)
         await asyncio.sleep(SCAN_SECONDS)
@@ -94,7 +101,8 @@ async def sync_folder(
     if found is None or (known and not found):
         logger.warning("The folder %s is not there or empty; the library keeps what it has", root)
         return Step()
-    gone = {uri: row for uri, row in known.items() if uri not in found}
+    absent = await asyncio.to_thread(_absent, [uri for uri in known if uri not in found])
+    gone = {uri: known[uri] for uri in absent}
     fresh = {uri: stamp for uri, stamp in found.items() if folder.seen.get(uri) != stamp}
     moved = await _move(database, workspace_id, gone, found, known)
     removed = 0
@@ -113,7 +121,9 @@ async def sync_folder(
         if now - stamp[1] < SETTLED_SECONDS * 1e9 and uri not in moved.values():
             continue
         if uri not in moved.values():
-            added += await _add(database, files, workspace_id, uri)
+            if not await _add(database, files, workspace_id, uri):
+                continue
+            added += 1
         folder.seen[uri] = stamp
     folder.seen = {uri: stamp for uri, stamp in folder.seen.items() if uri in found}
     return Step(added, len(moved), removed)
@@ -137,6 +147,37 @@ def _scan(root: Path, accepts: Callable[[str], bool]) -> dict[str, Stamp] | None
             if stat.S_ISREG(info.st_mode) and info.st_size:
                 found[str(path)] = (info.st_size, info.st_mtime_ns)
     return found
+
+
+def _absent(uris: Sequence[str]) -> list[str]:
+    """Return the files that are surely not there, in folders that can be read.
+
+    What cannot be looked at, or is there and was passed over, is none of them: a share that is
+    offline, a file somebody added by hand that the watch would not take.
+    """
+    absent = []
+    for uri in uris:
+        try:
+            Path(uri).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            if _can_be_read(Path(uri).parent):
+                absent.append(uri)
+        except OSError:
+            continue
+    return absent
+
+
+def _can_be_read(folder: Path) -> bool:
+    """Tell whether a folder is there and holds something, or went with the one above it.
+
+    An empty folder may be where a drive is mounted.
+    """
+    try:
+        return any(folder.iterdir())
+    except FileNotFoundError:
+        return _can_be_read(folder.parent)
+    except OSError:
+        return False
 
 
 def _is_text(name: str) -> bool:
@@ -200,7 +241,7 @@ async def _digest(uri: str) -> str:
         return ""
 
 
-async def _add(database: Database, files: FileStore, workspace_id: int, uri: str) -> int:
+async def _add(database: Database, files: FileStore, workspace_id: int, uri: str) -> bool:
     path = Path(uri)
     try:
         await documents.add_file(
@@ -208,5 +249,5 @@ async def _add(database: Database, files: FileStore, workspace_id: int, uri: str
         )
     except (IngestionError, OSError) as error:
         logger.warning("%s was not added: %s", uri, error)
-        return 0
-    return 1
+        return False
+    return True

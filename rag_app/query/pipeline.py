@@ -316,7 +316,6 @@ async def retrieve(
             vector=embedded.vector,
             model_id=query.model_id,
             required=required,
-            size=size,
         )
         fused = fusion.fuse(
             options.fusion,

@@ -11,7 +11,7 @@ from rag_app.database.session import Connection
 from rag_app.library.links import passage_link
 from rag_app.query.bm25 import QuestionTerms, scores
 from rag_app.query.results import Candidate, Passage, Scope
-from rag_app.query.scope import ScopeSize, visibility
+from rag_app.query.scope import visibility
 from rag_app.query.text_leg import requirement
 from rag_app.query.vector_leg import distance_to
 
@@ -53,7 +53,6 @@ async def score_candidates(
     vector: Sequence[float] | None,
     model_id: int,
     required: str = "",
-    size: ScopeSize | None = None,
 ) -> list[Scored]:
     """Return both scores of every candidate that the scope holds.
 
@@ -61,7 +60,7 @@ async def score_candidates(
     snapshot, or lacks a required phrase, is left out, whatever a leg said.
     """
     table = sql.SQL("t")
-    visible, values = visibility(scope, sql.SQL("t.version_id"), size)
+    visible, values = visibility(scope, sql.SQL("t.version_id"))
     distance: sql.Composable = sql.SQL("null::float8")
     if vector is not None:
         distance = sql.SQL("e.{}").format(distance_to(len(vector)))

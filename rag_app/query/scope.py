@@ -40,7 +40,8 @@ class ScopeSize:
     """How much a scope holds, and a short way to say which versions these are, where there is one.
 
     `versions` are those of a filter that leaves few. Without a filter, `hidden` are the few that
-    the snapshot does not show among those up to `newest`, the last one stored so far.
+    the snapshot does not show among those up to `newest`, the last one stored so far. One that was
+    being stored meanwhile may slip in, so whatever is found is checked against the tables after.
     """
 
     chunks: int

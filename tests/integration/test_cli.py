@@ -12,6 +12,7 @@ import pytest
 from rag_app import chat, cli
 from rag_app.errors import ProviderUnavailableError
 from tests.support.library import write_pdf
+from tests.support.loopback import Reply, serve
 
 pytestmark = pytest.mark.integration
 
@@ -127,6 +128,26 @@ def test_a_document_is_added_found_asked_for_shown_and_removed(run: Run, tmp_pat
         0,
         {"document_id": added["document_id"], "status": "removed"},
     )
+
+
+def test_a_site_is_added_with_its_pages(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "A colony has one queen, and she lays all of the eggs. " * 20
+    links = "<a href='/spring'>Spring</a> <a href='/gone'>Gone</a>"
+    start = Reply(
+        f"<html><head><title>Bees</title></head><body><p>{words}</p>{links}</body></html>"
+    )
+    spring = Reply(f"<html><head><title>Spring</title></head><body><p>{words}</p></body></html>")
+    pages = {"/": start, "/spring": spring}
+    with serve(lambda asked: pages.get(asked.path, Reply("none", 404))) as site:
+        monkeypatch.setenv("PINCITE_ALLOWED_ADDRESSES", site.address)
+        _, rows = run("add", "--site", site.url("/"))
+
+    assert [(row["status"], row["title"], row["source_type"]) for row in rows] == [
+        ("ready", "Bees", "collection"),
+        ("ready", "Bees", "web"),
+        ("ready", "Spring", "web"),
+    ]
+    assert rows[0]["warnings"] == ["1 link led nowhere."]
 
 
 @pytest.mark.parametrize(

@@ -58,11 +58,11 @@ def _warnings(site: Site, limits: SiteLimits) -> list[str]:
             "(PINCITE_SITE_PAGES sets the limit)."
         )
     if site.disallowed:
-        warnings.append(
-            f"{site.disallowed} pages were left out, as the site asks of programs (robots.txt)."
-        )
+        pages = "1 page was" if site.disallowed == 1 else f"{site.disallowed} pages were"
+        warnings.append(f"{pages} left out, as the site asks of programs (robots.txt).")
     if site.unread:
-        warnings.append(f"{site.unread} links led nowhere.")
+        links = "1 link" if site.unread == 1 else f"{site.unread} links"
+        warnings.append(f"{links} led nowhere.")
     return warnings
 
 
