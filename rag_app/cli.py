@@ -33,6 +33,7 @@ from rag_app.uris import SITE_PREFIX, with_scheme
 POLL_SECONDS = 0.25
 MOST_PASSAGES = 100
 LARGEST_ID = 2**63 - 1
+LARGEST_PLACE = 1_000_000
 LONGEST_NAME = 100
 WITHDRAWN = "It was cancelled or removed before it was finished."
 AFTER_DASHES = 'Words that begin with "-" go after "--".'
@@ -104,8 +105,8 @@ def build_parser() -> argparse.ArgumentParser:
     how = _command(commands, "xray", "show how an answer was found", show_turn)
     how.add_argument("turn", type=int, nargs="?", help="as in ask --json; without it the newest")
     how.add_argument("--why", type=int, metavar="DOCUMENT", help="say where a document fell out")
-    how.add_argument("--page", type=int)
-    how.add_argument("--second", type=int)
+    how.add_argument("--page", type=_place_number)
+    how.add_argument("--second", type=_place_number)
 
     documents = _command(commands, "documents", "list the library, or show one document", list_all)
     actions = documents.add_subparsers(metavar="show")
@@ -590,6 +591,13 @@ def _expand(sources: Sequence[str]) -> list[str]:
             inside += (Path(folder) / name for name in names if not name.startswith("."))
         found.extend(str(path) for path in sorted(inside) if path.is_file())
     return found
+
+
+def _place_number(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= LARGEST_PLACE:
+        raise argparse.ArgumentTypeError(f"{text} is no page and no second of a document")
+    return number
 
 
 def _is_folder(source: str) -> bool:

@@ -244,9 +244,7 @@ def _report(
         "reference": reference,
         "differences": {
             name: {
-                measure: _interval(
-                    metrics.bootstrap_difference(scores[name][measure], scores[reference][measure])
-                )
+                measure: _difference(scores[name][measure], scores[reference][measure])
                 for measure in COMPARED
             }
             for name in names
@@ -325,6 +323,12 @@ def _by_group(
 def _rank(ranking: Sequence[str], question: JudgedQuestion) -> int | None:
     right = {name for name, grade in question.judgements.items() if grade > 0}
     return next((rank for rank, name in enumerate(ranking, start=1) if name in right), None)
+
+
+def _difference(first: Sequence[float], second: Sequence[float]) -> dict[str, float]:
+    """Return the paired difference, and how many questions it rests on."""
+    differing = sum(a != b for a, b in zip(first, second, strict=True))
+    return _interval(metrics.bootstrap_difference(first, second)) | {"differing": differing}
 
 
 def _interval(estimate: metrics.Estimate) -> dict[str, float]:

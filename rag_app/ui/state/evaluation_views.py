@@ -287,10 +287,14 @@ def _line(name: str, values: Mapping[str, Any], reference: str) -> LineView:
     )
 
 
+_FEWEST = 6
+
+
 def _difference(
     name: str, measure: str, found: Mapping[str, float], language: str
 ) -> DifferenceView:
-    is_sure = found["low"] > 0 or found["high"] < 0
+    # of fewer questions even an exact test tells nothing, however narrow a bootstrap looks
+    is_sure = (found["low"] > 0 or found["high"] < 0) and found.get("differing", 0) >= _FEWEST
     is_none = found["low"] == found["high"] == 0
     return DifferenceView(
         key=f"{name} {measure}",

@@ -157,6 +157,40 @@ async def test_documents_of_other_places_are_left_alone(watched: Watched) -> Non
     assert set(await watched.names()) == {"a.md", str(beside)}
 
 
+async def test_what_the_watch_would_not_take_is_not_taken_away(watched: Watched) -> None:
+    runtime = watched.runtime
+    by_hand = watched.write("README", "# By hand\n\nThis was added by hand.")
+    await documents.add_file(
+        runtime.database,
+        runtime.files,
+        runtime.workspace_id,
+        by_hand,
+        by_hand.name,
+        uri=str(by_hand),
+    )
+    watched.write("a.md", "# Apples\n\nApples are red.")
+    emptied = watched.write("a.txt", "Berries are blue.")
+    await watched.sync()
+    emptied.write_text("")
+
+    for _ in range(3):
+        assert (await watched.sync()).removed == 0
+    assert set(await watched.names()) == {"README", "a.md", "a.txt"}
+
+
+async def test_a_subfolder_that_is_suddenly_empty_takes_nothing_away(watched: Watched) -> None:
+    inside = watched.write("drive/b.md", "# Berries\n\nBerries are blue.")
+    watched.write("a.md", "# Apples\n\nApples are red.")
+    await watched.sync()
+    inside.unlink()
+
+    for _ in range(3):
+        assert (await watched.sync()).removed == 0
+    (watched.path / "drive").rmdir()
+    await watched.sync()
+    assert (await watched.sync()).removed == 1
+
+
 async def test_a_link_is_not_followed(watched: Watched) -> None:
     outside = watched.path.parent / "secret.md"
     outside.write_text("A secret.", encoding="utf-8")
