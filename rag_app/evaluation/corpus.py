@@ -53,13 +53,23 @@ async def store_corpus(
 
     Returns what to ask there, and each document's id in the set by its id in the table. Goes
     through the same splitting, indexing and publishing as a person's documents; an interrupted run
-    goes on where it stopped.
+    goes on where it stopped, and a second one at the same time waits for the first.
     """
+    name = _workspace_name(evaluation_set, runtime, chunk_tokens)
+    async with runtime.database.hold(name):
+        return await _store_corpus(runtime, evaluation_set, on_progress, name, chunk_tokens)
+
+
+async def _store_corpus(
+    runtime: Runtime,
+    evaluation_set: EvaluationSet,
+    on_progress: OnProgress,
+    name: str,
+    chunk_tokens: int | None,
+) -> tuple[Query, dict[int, str]]:
     database = runtime.database
     async with database.connection() as connection:
-        cursor = await connection.execute(
-            ADD_WORKSPACE, (_workspace_name(evaluation_set, runtime, chunk_tokens),)
-        )
+        cursor = await connection.execute(ADD_WORKSPACE, (name,))
         row = await cursor.fetchone()
         assert row is not None
         workspace_id = int(row["id"])
@@ -113,15 +123,14 @@ async def _embed_all(runtime: Runtime, workspace_id: int, on_progress: OnProgres
         rows = await cursor.fetchall()
     for done, row in enumerate(rows):
         await on_progress("embed", done, len(rows))
-        if not row["is_live"]:
-            await storing.embed_version(
-                runtime.database,
-                runtime.provider.embedder,
-                workspace_id=workspace_id,
-                version_id=row["version_id"],
-                model_id=runtime.model_id,
-                title=row["title"],
-            )
+        await storing.embed_version(
+            runtime.database,
+            runtime.provider.embedder,
+            workspace_id=workspace_id,
+            version_id=row["version_id"],
+            model_id=runtime.model_id,
+            title=row["title"],
+        )
 
 
 def _workspace_name(

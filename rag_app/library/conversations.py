@@ -28,9 +28,11 @@ select t.id, t.conversation_id, t.ordinal, t.question, t.standalone_question, t.
        coalesce((select jsonb_build_object(
            'notice', l.detail -> 'notice', 'absence', l.detail -> 'absence',
            'options', l.detail -> 'options',
-           'documents', (select jsonb_object_agg(d.id, d.title) from document d
-             where d.workspace_id = t.workspace_id and d.removed_at is null
-             and l.detail #> '{{options,filters,document_ids}}' @> to_jsonb(d.id)))
+           'documents', (select jsonb_object_agg(d.id, d.title)
+             from jsonb_array_elements_text(
+               coalesce(l.detail #> '{{options,filters,document_ids}}', '[]'::jsonb)) named(id)
+             join document d on d.id = named.id::bigint
+             where d.workspace_id = t.workspace_id and d.removed_at is null))
          from retrieval_log l where l.turn_id = t.id), '{{}}'::jsonb) as found
 from turn t where t.workspace_id = %(workspace_id)s
 """
